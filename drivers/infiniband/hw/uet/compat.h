@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The one place for differences between kernel versions. The code is written
+ * for the newest kernel; what 6.12 lacks is made up for here.
+ */
+#ifndef UET_COMPAT_H
+#define UET_COMPAT_H
+
+#include <linux/hrtimer.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void uet_hrtimer_setup(struct hrtimer *timer,
+				     enum hrtimer_restart (*fn)(struct hrtimer *),
+				     clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = fn;
+}
+
+#define hrtimer_setup uet_hrtimer_setup
+#endif
+
+/* ib_umem_get() got a name of its own for plain addresses. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+#define ib_umem_get_va ib_umem_get
+#endif
+
+/*
+ * reg_user_mr() got a handle for DMA hints. Nobody can make one for a device
+ * that offers none, so it is NULL.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define UET_DMAH_PARAM
+#else
+#define UET_DMAH_PARAM	struct ib_dmah *dmah,
+#endif
+
+/* A device in the namespace of its netdev, where ib_core has that. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define uet_alloc_ib_device(net)	ib_alloc_device(uet_dev, ib)
+#else
+#define uet_alloc_ib_device(net)	ib_alloc_device_with_net(uet_dev, ib, net)
+#endif
+
+/*
+ * ib_core tells users of a port when its netdev goes up or down; the driver
+ * does it only for bonds, which ib_core leaves out.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#define UET_CORE_REPORTS_PORT(ndev)	false
+#else
+#define UET_CORE_REPORTS_PORT(ndev)	(!netif_is_lag_master(ndev))
+#endif
+
+/* A promise to check every udata, made to user space where it can be. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+#define UET_OPS_ROBUST_UDATA
+#else
+#define UET_OPS_ROBUST_UDATA		.uverbs_robust_udata = 1,
+#endif
+
+#endif /* UET_COMPAT_H */

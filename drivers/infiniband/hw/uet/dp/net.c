@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The IP side. One socket per namespace and family owns the UDP port, so that
+ * no program can take it; packets never reach that socket but are taken at
+ * LOCAL_IN, behind the host's firewall and before UDP looks at lengths and
+ * checksums (uet-wire 1.2, 1.6).
+ */
+#include <linux/inetdevice.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/rculist.h>
+#include <linux/udp.h>
+#include <net/addrconf.h>
+#include <net/dst.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ip6_fib.h>
+#include <net/ipv6.h>
+#include <net/netns/generic.h>
+#include <net/route.h>
+#include <net/udp.h>
+#include <net/udp_tunnel.h>
+
+#include "fep.h"
+#include "net.h"
+#include "path.h"
+#include "pkt.h"
+
+/* Behind the security tables: what the firewall drops never gets here. */
+#define UET_HOOK_PRIORITY	(NF_IP_PRI_SECURITY + 1)
+
+/* Send buffer of the sockets: bounds what sits in queueing disciplines. */
+#define UET_SNDBUF		(64 << 20)
+
+static unsigned int uet_net_id __read_mostly;
+static DEFINE_MUTEX(uet_net_mutex);
+
+/* ------------------------------------------------------------------ */
+/* Receive                                                             */
+
+static struct uet_fep *uet_net_find(const struct uet_net *un,
+				    const struct net_device *dev)
+{
+	struct uet_fep *fep;
+
+	list_for_each_entry_rcu(fep, &un->feps, node,
+				lockdep_is_held(&uet_net_mutex))
+		if (fep->dev == dev)
+			return fep;
+	return NULL;
+}
+
+/*
+ * Make @skb start at the PDS prologue. Whatever is wrong with the UDP header
+ * counts as malformed.
+ */
+static bool uet_net_trim(struct sk_buff *skb, unsigned int udp_off)
+{
+	const struct udphdr *uh = (void *)(skb->data + udp_off);
+	unsigned int ulen = ntohs(uh->len);
+
+	if (ulen < sizeof(*uh) || ulen > skb->len - udp_off ||
+	    pskb_trim_rcsum(skb, udp_off + ulen))
+		return false;
+	return skb_pull(skb, udp_off + sizeof(*uh)) &&
+	       pskb_may_pull(skb, min_t(u32, skb->len, UET_PKT_HDR_MAX));
+}
+
+static unsigned int uet_net_take(struct uet_fep *fep, struct sk_buff *skb,
+				 unsigned int udp_off, struct uet_rx *rx)
+{
+	uet_stat_inc(fep, UET_STAT_RX_PKTS);
+	if (rx->ce)
+		uet_stat_inc(fep, UET_STAT_RX_ECN);
+	skb_orphan(skb);
+	if (uet_net_trim(skb, udp_off)) {
+		uet_fep_rx(fep, skb, rx);
+	} else {
+		uet_stat_inc(fep, UET_STAT_DROP_MALFORMED);
+		kfree_skb(skb);
+	}
+	return NF_STOLEN;
+}
+
+static bool uet_net_is_ours(struct sk_buff *skb, unsigned int udp_off,
+			    struct uet_rx *rx)
+{
+	const struct udphdr *uh;
+
+	if (!pskb_may_pull(skb, udp_off + sizeof(*uh)))
+		return false;
+	uh = (void *)(skb->data + udp_off);
+	rx->sport = uh->source;
+	return uh->dest == htons(UET_UDP_PORT);
+}
+
+static unsigned int uet_hook4(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	struct uet_net *un = net_generic(state->net, uet_net_id);
+	const struct iphdr *iph = ip_hdr(skb);
+	struct net_device *dev;
+	struct uet_fep *fep;
+	struct uet_rx rx;
+
+	if (iph->protocol != IPPROTO_UDP ||
+	    !uet_net_is_ours(skb, ip_hdrlen(skb), &rx))
+		return NF_ACCEPT;
+
+	iph = ip_hdr(skb);
+	dev = __ip_dev_find(state->net, iph->daddr, false);
+	fep = dev ? uet_net_find(un, dev) : NULL;
+	if (!fep)
+		return NF_ACCEPT;
+
+	ipv6_addr_set_v4mapped(iph->saddr, &rx.hdr.src);
+	ipv6_addr_set_v4mapped(iph->daddr, &rx.hdr.dst);
+	rx.hdr.tclass = iph->tos;
+	rx.hdr.hop_limit = iph->ttl;
+	rx.ce = INET_ECN_is_ce(iph->tos);
+	return uet_net_take(fep, skb, ip_hdrlen(skb), &rx);
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* Which device owns the address that @skb was sent to? */
+static struct net_device *uet_hook6_dev(struct sk_buff *skb)
+{
+	struct inet6_dev *idev = ip6_dst_idev(skb_dst(skb));
+
+	return idev ? idev->dev : skb->dev;
+}
+
+static unsigned int uet_hook6(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	struct uet_net *un = net_generic(state->net, uet_net_id);
+	const struct ipv6hdr *ip6h = ipv6_hdr(skb);
+	struct uet_fep *fep;
+	struct uet_rx rx;
+
+	if (ip6h->nexthdr != IPPROTO_UDP ||
+	    !uet_net_is_ours(skb, sizeof(*ip6h), &rx))
+		return NF_ACCEPT;
+
+	fep = uet_net_find(un, uet_hook6_dev(skb));
+	if (!fep)
+		return NF_ACCEPT;
+
+	ip6h = ipv6_hdr(skb);
+	rx.hdr.src = ip6h->saddr;
+	rx.hdr.dst = ip6h->daddr;
+	rx.hdr.tclass = ipv6_get_dsfield(ip6h);
+	rx.hdr.hop_limit = ip6h->hop_limit;
+	rx.ce = INET_ECN_is_ce(rx.hdr.tclass);
+	return uet_net_take(fep, skb, sizeof(*ip6h), &rx);
+}
+#endif
+
+static const struct nf_hook_ops uet_hooks[] = {
+	{
+		.hook		= uet_hook4,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_LOCAL_IN,
+		.priority	= UET_HOOK_PRIORITY,
+	},
+#if IS_ENABLED(CONFIG_IPV6)
+	{
+		.hook		= uet_hook6,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_LOCAL_IN,
+		.priority	= UET_HOOK_PRIORITY,
+	},
+#endif
+};
+
+/* ------------------------------------------------------------------ */
+/* Transmit                                                            */
+
+/**
+ * uet_net_headroom - bytes in front of the PDS prologue
+ * @fep: fabric endpoint
+ *
+ * Return: room for link, IP and UDP headers.
+ */
+unsigned int uet_net_headroom(const struct uet_fep *fep)
+{
+	return LL_RESERVED_SPACE(fep->dev) + sizeof(struct ipv6hdr) +
+	       sizeof(struct udphdr);
+}
+
+static void uet_net_push_udp(struct sk_buff *skb, __be16 sport)
+{
+	struct udphdr *uh = skb_push(skb, sizeof(*uh));
+
+	skb_reset_transport_header(skb);
+	uh->source = sport;
+	uh->dest = htons(UET_UDP_PORT);
+	uh->len = htons(skb->len);
+	uh->check = 0;
+	skb->ip_summed = CHECKSUM_NONE;
+}
+
+static void uet_net_push_ip4(struct uet_path *path, struct sk_buff *skb, u8 tos)
+{
+	struct iphdr *iph = skb_push(skb, sizeof(*iph));
+	u8 ttl = path->attr.hop_limit;
+
+	skb_reset_network_header(skb);
+	memset(iph, 0, sizeof(*iph));
+	iph->version = 4;
+	iph->ihl = sizeof(*iph) / 4;
+	iph->tos = tos;
+	iph->frag_off = htons(IP_DF);
+	iph->ttl = ttl ?: ip4_dst_hoplimit(skb_dst(skb));
+	iph->protocol = IPPROTO_UDP;
+	iph->saddr = path->attr.src.s6_addr32[3];
+	iph->daddr = path->attr.dst.s6_addr32[3];
+	skb->protocol = htons(ETH_P_IP);
+	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static void uet_net_push_ip6(struct uet_path *path, struct sk_buff *skb, u8 tos)
+{
+	struct ipv6hdr *ip6h = skb_push(skb, sizeof(*ip6h));
+	u16 len = skb->len - sizeof(*ip6h);
+	u8 hops = path->attr.hop_limit;
+
+	skb_reset_network_header(skb);
+	ip6_flow_hdr(ip6h, tos, 0);
+	ip6h->payload_len = htons(len);
+	ip6h->nexthdr = IPPROTO_UDP;
+	ip6h->hop_limit = hops ?: ip6_dst_hoplimit(skb_dst(skb));
+	ip6h->saddr = path->attr.src;
+	ip6h->daddr = path->attr.dst;
+	skb->protocol = htons(ETH_P_IPV6);
+	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
+}
+#else
+static void uet_net_push_ip6(struct uet_path *path, struct sk_buff *skb, u8 tos)
+{
+}
+#endif
+
+/**
+ * uet_net_xmit_prepare - route a packet and give it UDP and IP headers
+ * @path: where to
+ * @skb: from the PDS prologue on; not consumed on error
+ * @sport: entropy value, network order
+ * @ctrl: ACK, NACK, CP: class of control packets, not ECN capable
+ *
+ * Context: BHs off.
+ * Return: 0 or a negative errno: no route, no socket of that family.
+ */
+int uet_net_xmit_prepare(struct uet_path *path, struct sk_buff *skb,
+			 __be16 sport, bool ctrl)
+{
+	bool v4 = uet_path_is_v4(path);
+	struct uet_net *un = path->fep->un;
+	struct socket *sock = v4 ? un->sk4 : un->sk6;
+	struct dst_entry *dst;
+	u8 tos;
+
+	if (!sock)
+		return -EAFNOSUPPORT;
+	dst = uet_path_route(path);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+
+	skb_dst_set(skb, dst);
+	skb->dev = dst->dev;
+	if (ctrl)
+		tos = READ_ONCE(path->fep->params.dscp_ctrl) << 2;
+	else
+		tos = path->attr.tclass | INET_ECN_ECT_0;
+	uet_net_push_udp(skb, sport);
+	if (v4)
+		uet_net_push_ip4(path, skb, tos);
+	else
+		uet_net_push_ip6(path, skb, tos);
+	skb_set_owner_w(skb, sock->sk);
+	return 0;
+}
+
+/**
+ * uet_net_xmit - hand a prepared packet to IP
+ * @skb: from uet_net_xmit_prepare(); consumed
+ *
+ * Context: process or softirq, no engine lock held.
+ */
+void uet_net_xmit(struct sk_buff *skb)
+{
+	struct net *net = dev_net(skb_dst(skb)->dev);
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (skb->protocol == htons(ETH_P_IPV6)) {
+		ip6_local_out(net, skb->sk, skb);
+		return;
+	}
+#endif
+	ip_local_out(net, skb->sk, skb);
+}
+
+/* ------------------------------------------------------------------ */
+/* Sockets                                                             */
+
+static int uet_net_open_socket(struct net *net, int family,
+			       struct socket **sockp)
+{
+	struct udp_port_cfg cfg = {
+		.family = family,
+		.local_udp_port = htons(UET_UDP_PORT),
+		.ipv6_v6only = family == AF_INET6,
+	};
+	int err;
+
+	err = udp_sock_create(net, &cfg, sockp);
+	if (err)
+		return err;
+	(*sockp)->sk->sk_sndbuf = UET_SNDBUF;
+	(*sockp)->sk->sk_allocation = GFP_ATOMIC;
+	/* What the hook lets pass is for nobody: keep none of it. */
+	(*sockp)->sk->sk_rcvbuf = 0;
+	return 0;
+}
+
+static void uet_net_close_socket(struct socket **sockp)
+{
+	if (!*sockp)
+		return;
+	kernel_sock_shutdown(*sockp, SHUT_RDWR);
+	sock_release(*sockp);
+	*sockp = NULL;
+}
+
+static int uet_net_start(struct uet_net *un)
+{
+	int err;
+
+	err = uet_net_open_socket(un->net, AF_INET, &un->sk4);
+	if (err)
+		return err;
+	if (IS_ENABLED(CONFIG_IPV6) && ipv6_mod_enabled()) {
+		err = uet_net_open_socket(un->net, AF_INET6, &un->sk6);
+		if (err && err != -EAFNOSUPPORT)
+			goto close4;
+	}
+	err = nf_register_net_hooks(un->net, uet_hooks, ARRAY_SIZE(uet_hooks));
+	if (err)
+		goto close6;
+	return 0;
+
+close6:
+	uet_net_close_socket(&un->sk6);
+close4:
+	uet_net_close_socket(&un->sk4);
+	return err;
+}
+
+static void uet_net_stop(struct uet_net *un)
+{
+	nf_unregister_net_hooks(un->net, uet_hooks, ARRAY_SIZE(uet_hooks));
+	uet_net_close_socket(&un->sk6);
+	uet_net_close_socket(&un->sk4);
+}
+
+/**
+ * uet_net_attach - let packets for a fabric endpoint in
+ * @fep: with its dev set
+ *
+ * Return: 0; -EEXIST: the netdev has a fabric endpoint; -EADDRINUSE: the UDP
+ * port is taken in this namespace; -ENOMEM.
+ */
+int uet_net_attach(struct uet_fep *fep)
+{
+	struct uet_net *un = net_generic(dev_net(fep->dev), uet_net_id);
+	int err = 0;
+
+	mutex_lock(&uet_net_mutex);
+	if (uet_net_find(un, fep->dev))
+		err = -EEXIST;
+	else if (!un->users)
+		err = uet_net_start(un);
+	if (!err) {
+		un->users++;
+		fep->un = un;
+		list_add_tail_rcu(&fep->node, &un->feps);
+	}
+	mutex_unlock(&uet_net_mutex);
+	return err;
+}
+
+/**
+ * uet_net_detach - no packet comes in from when this returns
+ * @fep: attached
+ *
+ * Context: process.
+ */
+void uet_net_detach(struct uet_fep *fep)
+{
+	mutex_lock(&uet_net_mutex);
+	list_del_rcu(&fep->node);
+	mutex_unlock(&uet_net_mutex);
+	synchronize_net();
+}
+
+/**
+ * uet_net_put - let go of the sockets; nothing is sent any more
+ * @fep: detached
+ */
+void uet_net_put(struct uet_fep *fep)
+{
+	mutex_lock(&uet_net_mutex);
+	if (!--fep->un->users)
+		uet_net_stop(fep->un);
+	mutex_unlock(&uet_net_mutex);
+}
+
+static int __net_init uet_net_ns_init(struct net *net)
+{
+	struct uet_net *un = net_generic(net, uet_net_id);
+
+	un->net = net;
+	INIT_LIST_HEAD(&un->feps);
+	return 0;
+}
+
+static struct pernet_operations uet_net_ops = {
+	.init	= uet_net_ns_init,
+	.id	= &uet_net_id,
+	.size	= sizeof(struct uet_net),
+};
+
+int __init uet_net_init(void)
+{
+	return register_pernet_subsys(&uet_net_ops);
+}
+
+void uet_net_exit(void)
+{
+	unregister_pernet_subsys(&uet_net_ops);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* The IP side: sockets that own the port, receive hooks, IP and UDP headers. */
+#ifndef UET_NET_H
+#define UET_NET_H
+
+#include <linux/list.h>
+#include <linux/skbuff.h>
+
+#include "uet_dp.h"
+
+struct socket;
+struct uet_path;
+
+/**
+ * struct uet_net - UET in one network namespace
+ * @net: the namespace
+ * @users: fabric endpoints in it; 0: no socket, no hook
+ * @feps: struct uet_fep, RCU list
+ * @sk4: owns UDP port 4793 for IPv4
+ * @sk6: the same for IPv6; NULL where IPv6 is off
+ */
+struct uet_net {
+	struct net *net;
+	unsigned int users;
+	struct list_head feps;
+	struct socket *sk4;
+	struct socket *sk6;
+};
+
+/**
+ * struct uet_rx - a packet on its way in
+ * @hdr: its addresses
+ * @sport: UDP source port, the entropy value to echo; network order
+ * @ce: marked congestion experienced
+ */
+struct uet_rx {
+	struct uet_rx_hdr hdr;
+	__be16 sport;
+	bool ce;
+};
+
+/* Headroom that every packet needs in front of the PDS prologue. */
+unsigned int uet_net_headroom(const struct uet_fep *fep);
+
+int uet_net_xmit_prepare(struct uet_path *path, struct sk_buff *skb,
+			 __be16 sport, bool ctrl);
+void uet_net_xmit(struct sk_buff *skb);
+
+int uet_net_attach(struct uet_fep *fep);
+void uet_net_detach(struct uet_fep *fep);
+void uet_net_put(struct uet_fep *fep);
+
+int uet_net_init(void);
+void uet_net_exit(void);
+
+/* In fep.c: what arrived; data starts at the PDS prologue. Consumes skb. */
+void uet_fep_rx(struct uet_fep *fep, struct sk_buff *skb,
+		const struct uet_rx *rx);
+
+#endif /* UET_NET_H */

@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The sending half of a PDC: messages and read data become packets while the
+ * window allows. What is remembered of a packet is a descriptor; a resend
+ * builds the packet again from memory.
+ */
+#include <linux/slab.h>
+
+#include "ep.h"
+#include "pdc.h"
+
+#define UET_TX_RING_MIN		16
+/* What a packet weighs in the window beside its payload. */
+#define UET_TX_PKT_COST		64
+
+/**
+ * uet_tx_init - start a sender
+ * @tx: zeroed
+ * @start: Start_PSN
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int uet_tx_init(struct uet_tx *tx, u32 start)
+{
+	tx->ring = kcalloc(UET_TX_RING_MIN, sizeof(*tx->ring), GFP_ATOMIC);
+	if (!tx->ring)
+		return -ENOMEM;
+	tx->mask = UET_TX_RING_MIN - 1;
+	tx->start = start;
+	tx->next = start;
+	tx->una = start;
+	tx->cack = start - 1;
+	tx->sack_high = start - 1;
+	tx->mpr = UET_PDC_WINDOW_UNKNOWN;
+	return 0;
+}
+
+/* Room for one more descriptor. */
+static bool uet_tx_grow(struct uet_tx *tx)
+{
+	u32 n = tx->mask + 1, psn;
+	struct uet_desc *ring;
+
+	if (tx->next - tx->una < n)
+		return true;
+	if (n >= UET_PDC_WINDOW)
+		return false;
+	ring = kcalloc(2 * n, sizeof(*ring), GFP_ATOMIC | __GFP_NOWARN);
+	if (!ring)
+		return false;
+	for (psn = tx->una; psn != tx->next; psn++)
+		ring[psn & (2 * n - 1)] = tx->ring[psn & tx->mask];
+	kfree(tx->ring);
+	tx->ring = ring;
+	tx->mask = 2 * n - 1;
+	return true;
+}
+
+/**
+ * uet_skb_alloc - an empty packet
+ * @fep: where it will leave
+ * @linear: bytes that will be put
+ *
+ * Return: skb with headroom for all lower headers, or NULL.
+ */
+struct sk_buff *uet_skb_alloc(struct uet_fep *fep, unsigned int linear)
+{
+	unsigned int headroom = uet_net_headroom(fep);
+	struct sk_buff *skb;
+
+	skb = alloc_skb(headroom + linear, GFP_ATOMIC | __GFP_NOWARN);
+	if (skb)
+		skb_reserve(skb, headroom);
+	return skb;
+}
+
+/* Queue a built packet; what cannot be routed counts as lost on the way. */
+static void uet_pdc_queue(struct uet_pdc *pdc, struct sk_buff *skb,
+			  __be16 sport, bool ctrl, struct uet_defer *d)
+{
+	if (uet_net_xmit_prepare(pdc->path, skb, sport, ctrl)) {
+		uet_stat_inc(pdc->fep, UET_STAT_DROP_TX);
+		kfree_skb(skb);
+		return;
+	}
+	uet_stat_inc(pdc->fep, UET_STAT_TX_PKTS);
+	__skb_queue_tail(&d->xmit, skb);
+}
+
+/**
+ * uet_pdc_send - send a packet without PSN state: ACK, NACK, CP
+ * @pdc: locked
+ * @pkt: what to say
+ * @data: payload behind the headers
+ * @len: its bytes, at most UET_ACK_DATA_MAX
+ * @sport: entropy value
+ * @d: collector
+ */
+void uet_pdc_send(struct uet_pdc *pdc, const struct uet_pkt *pkt,
+		  const void *data, unsigned int len, __be16 sport,
+		  struct uet_defer *d)
+{
+	struct sk_buff *skb;
+
+	skb = uet_skb_alloc(pdc->fep, UET_PKT_HDR_MAX + len);
+	if (!skb) {
+		uet_stat_inc(pdc->fep, UET_STAT_DROP_TX);
+		return;
+	}
+	uet_pkt_build(pkt, skb_put(skb, uet_pkt_hdr_len(pkt)));
+	if (len)
+		skb_put_data(skb, data, len);
+	uet_pdc_queue(pdc, skb, sport, true, d);
+}
+
+/**
+ * uet_pdc_send_ctl - send a control packet that uses no PSN of its own
+ * @pdc: locked
+ * @ctl: enum uet_ctl_type
+ * @psn: psn field
+ * @payload: payload field
+ * @d: collector
+ */
+void uet_pdc_send_ctl(struct uet_pdc *pdc, u8 ctl, u32 psn, u32 payload,
+		      struct uet_defer *d)
+{
+	struct uet_pkt pkt = {
+		.type = UET_PDS_CP,
+		.ctl = ctl,
+		.psn = psn,
+		.spdcid = pdc->id,
+		.dpdcid = pdc->peer_id,
+		.payload32 = payload,
+	};
+
+	if (!pdc->peer_id)
+		return;
+	uet_stat_inc(pdc->fep, UET_STAT_TX_CPS);
+	uet_pdc_send(pdc, &pkt, NULL, 0, pdc->sport, d);
+}
+
+/* ------------------------------------------------------------------ */
+/* Descriptors to packets                                              */
+
+/* The bytes that the packet of @desc carries; READs only ask for some. */
+static u32 uet_desc_payload(const struct uet_desc *desc)
+{
+	if (desc->kind == UET_DESC_RDRSP)
+		return desc->len;
+	if (desc->kind == UET_DESC_REQ && desc->msg->op != UET_OP_READ)
+		return desc->len;
+	return 0;
+}
+
+/* What a packet weighs in the congestion window. */
+u32 uet_desc_cost(const struct uet_desc *desc)
+{
+	return uet_desc_payload(desc) + UET_TX_PKT_COST;
+}
+
+static void uet_desc_head(const struct uet_pdc *pdc, u32 psn,
+			  const struct uet_desc *desc, bool ar,
+			  struct uet_pkt *pkt)
+{
+	const struct uet_tx *tx = &pdc->tx;
+
+	pkt->psn = psn;
+	pkt->clear_psn = tx->una - 1;
+	pkt->spdcid = pdc->id;
+	if (desc->flags & UET_DESC_SYN) {
+		pkt->flags |= UET_REQ_SYN;
+		pkt->psn_offset = psn - tx->start;
+	} else {
+		pkt->dpdcid = pdc->peer_id;
+	}
+	if (desc->retx)
+		pkt->flags |= UET_REQ_RETX;
+	if (ar || desc->retx)
+		pkt->flags |= UET_REQ_AR;
+	if (desc->kind == UET_DESC_CLOSE) {
+		pkt->type = UET_PDS_CP;
+		pkt->ctl = UET_CTL_CLOSE_COMMAND;
+	} else {
+		pkt->type = pdc->rod ? UET_PDS_ROD : UET_PDS_RUD;
+	}
+}
+
+static int uet_desc_body(const struct uet_desc *desc, struct sk_buff *skb)
+{
+	u32 len = uet_desc_payload(desc);
+
+	if (desc->kind == UET_DESC_RDRSP)
+		return uet_sge_to_skb(skb, &desc->rdrsp->sge, 1, 0, len);
+	if (desc->kind == UET_DESC_REQ)
+		return uet_sge_to_skb(skb, desc->msg->sge, desc->msg->nr_sge,
+				      desc->offset, len);
+	return 0;
+}
+
+static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
+			  const struct uet_desc *desc, bool ar,
+			  struct uet_defer *d)
+{
+	struct uet_pkt pkt = {};
+	struct sk_buff *skb;
+	int err;
+
+	uet_desc_head(pdc, psn, desc, ar, &pkt);
+	switch (desc->kind) {
+	case UET_DESC_REQ:
+		uet_ses_fill(desc->msg, &pkt, desc->offset, desc->len,
+			     pdc->rod ? desc->msg->ep->peer_gen : 0,
+			     uet_ses_read_id(psn - pdc->tx.start));
+		break;
+	case UET_DESC_RDRSP:
+		uet_ses_fill_rdrsp(desc->rdrsp, &pkt);
+		break;
+	case UET_DESC_ORPHAN:
+		uet_ses_fill_orphan(&pkt);
+		break;
+	}
+	skb = uet_skb_alloc(pdc->fep, UET_PKT_HDR_MAX +
+			    min_t(u32, uet_desc_payload(desc), 256));
+	if (!skb)
+		return -ENOMEM;
+	uet_pkt_build(&pkt, skb_put(skb, uet_pkt_hdr_len(&pkt)));
+	err = uet_desc_body(desc, skb);
+	if (err) {
+		kfree_skb(skb);
+		return err;
+	}
+	uet_pdc_queue(pdc, skb, pdc->sport, desc->kind == UET_DESC_CLOSE, d);
+	return 0;
+}
+
+/*
+ * The memory of a packet is gone. Its PSN must still be used up: requests
+ * become a NO_OP and the message fails, read data becomes an error response.
+ */
+static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
+			    struct uet_defer *d)
+{
+	struct uet_msg *msg = desc->msg;
+
+	if (desc->kind == UET_DESC_RDRSP) {
+		desc->len = 0;
+		desc->rdrsp->sge.len = 0;
+		desc->rdrsp->rc = UET_RC_BAD_MKEY;
+		return;
+	}
+	desc->kind = UET_DESC_ORPHAN;
+	desc->flags &= ~UET_DESC_WAIT_DATA;
+	desc->msg = NULL;
+	msg->pending--;
+	msg->status = UET_ST_PROT;
+	if (!msg->all_sent) {
+		msg->all_sent = true;
+		if (pdc->cur == msg)
+			pdc->cur = list_is_last(&msg->node, &pdc->msgs) ? NULL :
+				   list_next_entry(msg, node);
+	}
+	if (!msg->pending)
+		uet_msg_finish(pdc, msg, msg->status, d);
+}
+
+static void uet_desc_xmit(struct uet_pdc *pdc, u32 psn, bool ar,
+			  struct uet_defer *d)
+{
+	struct uet_desc *desc = uet_tx_desc(&pdc->tx, psn);
+	int err;
+
+	err = uet_desc_build(pdc, psn, desc, ar, d);
+	if (err && err != -ENOMEM) {
+		uet_desc_orphan(pdc, desc, d);
+		err = uet_desc_build(pdc, psn, desc, ar, d);
+	}
+	desc->stamp = uet_stamp();
+	if (err) {
+		/* No memory: as if it got lost, and soon sent again. */
+		uet_stat_inc(pdc->fep, UET_STAT_DROP_TX);
+		uet_pdc_mark_lost(pdc, psn);
+		pdc->paused = true;
+		uet_pdc_expect(pdc, UET_EV_RESUME, UET_NACK_RETX_NS);
+	} else if (desc->kind != UET_DESC_CLOSE) {
+		pdc->tx.clear_owed = false;
+	}
+}
+
+/**
+ * uet_pdc_mark_lost - a packet has to be sent again
+ * @pdc: locked
+ * @psn: in flight; nothing happens if the peer is known to have it
+ */
+void uet_pdc_mark_lost(struct uet_pdc *pdc, u32 psn)
+{
+	struct uet_desc *desc = uet_tx_desc(&pdc->tx, psn);
+
+	if (desc->flags & (UET_DESC_RECEIVED | UET_DESC_ANSWERED |
+			   UET_DESC_LOST))
+		return;
+	desc->flags |= UET_DESC_LOST;
+	pdc->tx.lost++;
+	pdc->cc.ops->lost(&pdc->cc, uet_desc_cost(desc));
+}
+
+/* Lost packets go first, lowest PSN first. */
+static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_defer *d)
+{
+	struct uet_tx *tx = &pdc->tx;
+	u32 psn;
+
+	for (psn = tx->una; tx->lost && psn != tx->next; psn++) {
+		struct uet_desc *desc = uet_tx_desc(tx, psn);
+
+		if (!(desc->flags & UET_DESC_LOST))
+			continue;
+		if (pdc->paused ||
+		    !pdc->cc.ops->may_send(&pdc->cc, uet_desc_cost(desc)))
+			return;
+		desc->flags &= ~UET_DESC_LOST;
+		tx->lost--;
+		tx->retx++;
+		if (desc->retx < U8_MAX)
+			desc->retx++;
+		pdc->cc.ops->sent(&pdc->cc, uet_desc_cost(desc));
+		uet_desc_xmit(pdc, psn, true, d);
+	}
+}
+
+/* ------------------------------------------------------------------ */
+/* New packets                                                         */
+
+static u32 uet_pdc_next_len(const struct uet_pdc *pdc)
+{
+	if (!list_empty(&pdc->rdrsps))
+		return list_first_entry(&pdc->rdrsps, struct uet_rdrsp,
+					node)->sge.len;
+	return min(pdc->mtu, pdc->cur->len - pdc->cur->sent);
+}
+
+static bool uet_pdc_has_next(const struct uet_pdc *pdc)
+{
+	if (!list_empty(&pdc->rdrsps))
+		return true;
+	return pdc->cur && !pdc->rewind;
+}
+
+static bool uet_pdc_can_send(struct uet_pdc *pdc)
+{
+	struct uet_tx *tx = &pdc->tx;
+
+	if (!uet_pdc_has_next(pdc) || pdc->paused || tx->lost ||
+	    (pdc->probe && tx->una != tx->next))
+		return false;
+	if (pdc->state != UET_PDC_ESTABLISHED &&
+	    (pdc->state != UET_PDC_SYN ||
+	     tx->next - tx->start > UET_PSN_OFFSET_MAX))
+		return false;
+	return tx->next - tx->cack <= tx->mpr &&
+	       pdc->cc.ops->may_send(&pdc->cc, uet_pdc_next_len(pdc) +
+				     UET_TX_PKT_COST) &&
+	       uet_tx_grow(tx);
+}
+
+static struct uet_desc *uet_tx_new(struct uet_pdc *pdc, u8 kind)
+{
+	struct uet_tx *tx = &pdc->tx;
+	struct uet_desc *desc;
+
+	if (tx->una == tx->next) {
+		tx->progress = ktime_get();
+		tx->backoff = 0;
+	}
+	desc = uet_tx_desc(tx, tx->next++);
+	memset(desc, 0, sizeof(*desc));
+	desc->kind = kind;
+	if (pdc->state == UET_PDC_SYN)
+		desc->flags |= UET_DESC_SYN;
+	return desc;
+}
+
+static void uet_pdc_take_rdrsp(struct uet_pdc *pdc)
+{
+	struct uet_desc *desc = uet_tx_new(pdc, UET_DESC_RDRSP);
+
+	desc->rdrsp = list_first_entry(&pdc->rdrsps, struct uet_rdrsp, node);
+	list_del_init(&desc->rdrsp->node);
+	desc->len = desc->rdrsp->sge.len;
+}
+
+static u16 uet_pdc_msg_id(struct uet_pdc *pdc)
+{
+	/* 0 means no id, 4.1 */
+	if (!++pdc->msg_id)
+		pdc->msg_id = 1;
+	return pdc->msg_id;
+}
+
+static void uet_pdc_take_msg(struct uet_pdc *pdc)
+{
+	struct uet_desc *desc = uet_tx_new(pdc, UET_DESC_REQ);
+	struct uet_msg *msg = pdc->cur;
+
+	if (!msg->sent)
+		msg->id = uet_pdc_msg_id(pdc);
+	desc->msg = msg;
+	desc->offset = msg->sent;
+	desc->len = min(pdc->mtu, msg->len - msg->sent);
+	if (msg->op == UET_OP_READ)
+		desc->flags |= UET_DESC_WAIT_DATA;
+	msg->sent += desc->len;
+	msg->pending++;
+	pdc->queued -= desc->len;
+	if (msg->sent == msg->len) {
+		msg->all_sent = true;
+		desc->flags |= UET_DESC_EOM;
+		pdc->cur = list_is_last(&msg->node, &pdc->msgs) ? NULL :
+			   list_next_entry(msg, node);
+	}
+}
+
+static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_defer *d)
+{
+	struct uet_tx *tx = &pdc->tx;
+
+	while (uet_pdc_can_send(pdc)) {
+		u32 psn = tx->next;
+		struct uet_desc *desc;
+
+		if (!list_empty(&pdc->rdrsps))
+			uet_pdc_take_rdrsp(pdc);
+		else
+			uet_pdc_take_msg(pdc);
+		desc = uet_tx_desc(tx, psn);
+		pdc->cc.ops->sent(&pdc->cc, uet_desc_cost(desc));
+		tx->bytes += uet_desc_payload(desc);
+		uet_stat_add(pdc->fep, UET_STAT_TX_BYTES,
+			     uet_desc_payload(desc));
+		/* The last one that may leave now asks for an ACK. */
+		uet_desc_xmit(pdc, psn, !uet_pdc_can_send(pdc), d);
+	}
+}
+
+/*
+ * After a refusal (receiver not ready) all that was in flight is answered:
+ * send again, from the first message that is not finished.
+ */
+static void uet_pdc_rewind(struct uet_pdc *pdc, struct uet_defer *d)
+{
+	struct uet_msg *msg;
+	u8 limit;
+
+	pdc->rewind = false;
+	msg = list_first_entry_or_null(&pdc->msgs, struct uet_msg, node);
+	if (!msg)
+		return;
+	if (pdc->refused) {
+		limit = READ_ONCE(msg->ep->conn.rnr_retry);
+		if (limit < 7 && msg->rnr_count++ >= limit) {
+			uet_msg_finish(pdc, msg, UET_ST_RNR, d);
+			return;
+		}
+	}
+	pdc->cur = msg;
+	list_for_each_entry(msg, &pdc->msgs, node) {
+		pdc->queued += msg->sent;
+		msg->sent = 0;
+		msg->pending = 0;
+		msg->all_sent = false;
+		msg->status = UET_ST_OK;
+	}
+	pdc->probe = true;
+	if (!pdc->refused)
+		return;
+	pdc->refused = false;
+	pdc->paused = true;
+	uet_pdc_expect(pdc, UET_EV_RESUME,
+		       min_t(u64, UET_RNR_MIN_NS << pdc->rnr_backoff,
+			     UET_RNR_MAX_NS));
+	pdc->rnr_backoff = min(pdc->rnr_backoff + 1, 8);
+}
+
+/**
+ * uet_pdc_pump - send what may be sent
+ * @pdc: locked
+ * @d: collector
+ */
+void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d)
+{
+	struct uet_tx *tx = &pdc->tx;
+	bool was_empty = tx->una == tx->next;
+
+	if (pdc->state == UET_PDC_DEAD)
+		return;
+	if (tx->lost)
+		uet_pdc_resend(pdc, d);
+	if (pdc->rewind && was_empty)
+		uet_pdc_rewind(pdc, d);
+	uet_pdc_send_new(pdc, d);
+	if (was_empty && tx->una != tx->next)
+		uet_pdc_arm_rto(pdc);
+	if (tx->clear_owed) {
+		tx->clear_owed = false;
+		uet_pdc_send_ctl(pdc, UET_CTL_CLEAR_COMMAND, 0, tx->una - 1, d);
+	}
+}
+
+/**
+ * uet_pdc_add_msg - queue a message behind those that are there
+ * @pdc: locked, not dead
+ * @msg: message
+ */
+void uet_pdc_add_msg(struct uet_pdc *pdc, struct uet_msg *msg)
+{
+	msg->sent = 0;
+	msg->pending = 0;
+	msg->status = UET_ST_OK;
+	msg->all_sent = false;
+	list_add_tail(&msg->node, &pdc->msgs);
+	if (!pdc->cur && !pdc->rewind)
+		pdc->cur = msg;
+	pdc->queued += msg->len;
+}
+
+/**
+ * uet_pdc_close - send the Close Command, 3.6
+ * @pdc: locked, quiet initiator
+ * @d: collector
+ */
+void uet_pdc_close(struct uet_pdc *pdc, struct uet_defer *d)
+{
+	u32 psn = pdc->tx.next;
+
+	if (!uet_tx_grow(&pdc->tx))
+		return;
+	WRITE_ONCE(pdc->state, UET_PDC_CLOSE_WAIT);
+	uet_tx_new(pdc, UET_DESC_CLOSE);
+	uet_stat_inc(pdc->fep, UET_STAT_TX_CPS);
+	uet_desc_xmit(pdc, psn, true, d);
+	uet_pdc_arm_rto(pdc);
+}
+
+static void uet_pdc_orphan_msg(struct uet_pdc *pdc, const struct uet_msg *msg)
+{
+	struct uet_tx *tx = &pdc->tx;
+	u32 psn;
+
+	for (psn = tx->una; psn != tx->next; psn++) {
+		struct uet_desc *desc = uet_tx_desc(tx, psn);
+
+		if (desc->kind != UET_DESC_REQ || desc->msg != msg)
+			continue;
+		desc->kind = UET_DESC_ORPHAN;
+		desc->flags &= ~UET_DESC_WAIT_DATA;
+		desc->msg = NULL;
+	}
+}
+
+static void uet_pdc_abort_list(struct uet_pdc *pdc, struct list_head *list,
+			       struct uet_ep *ep, struct uet_defer *d)
+{
+	struct uet_msg *msg, *tmp;
+
+	list_for_each_entry_safe(msg, tmp, list, node) {
+		if (msg->ep != ep)
+			continue;
+		uet_pdc_orphan_msg(pdc, msg);
+		uet_msg_finish(pdc, msg, UET_ST_FLUSHED, d);
+	}
+}
+
+/**
+ * uet_pdc_abort_ep - give up the messages of an endpoint
+ * @pdc: locked
+ * @ep: endpoint
+ * @d: collector
+ *
+ * The PDC of a UET_EP_ROD endpoint goes away; others go on without.
+ */
+void uet_pdc_abort_ep(struct uet_pdc *pdc, struct uet_ep *ep,
+		      struct uet_defer *d)
+{
+	if (pdc->state == UET_PDC_DEAD || !pdc->initiator)
+		return;
+	if (pdc->ep == ep) {
+		uet_pdc_kill(pdc, UET_ST_FLUSHED, d);
+		return;
+	}
+	uet_pdc_abort_list(pdc, &pdc->waiting, ep, d);
+	uet_pdc_abort_list(pdc, &pdc->msgs, ep, d);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* Semantics: what a request means and what is answered, uet-wire 4. */
+#ifndef UET_SES_H
+#define UET_SES_H
+
+#include "ep.h"
+#include "net.h"
+#include "pkt.h"
+
+/* A read of at most so many bytes is answered inside the ACK, 3.5. */
+#define UET_ACK_DATA_MAX	16
+
+/**
+ * struct uet_verdict - what SES makes of one request packet
+ * @nack: refuse the packet with this NACK code, it was not executed; 0: no
+ * @gtd: the response must not get lost: store it until the peer clears it
+ * @rsp: the response
+ * @data: UET_RSP_DATA: what was read
+ */
+struct uet_verdict {
+	u8 nack;
+	bool gtd;
+	struct uet_ses_rsp rsp;
+	u8 data[UET_ACK_DATA_MAX];
+};
+
+/**
+ * struct uet_inbound - a message of several packets that is coming in
+ * @pdc_node: entry of uet_pdc.inbound, under the PDC lock
+ * @ep_node: entry of uet_ep.inbound, under the endpoint's lock; empty once
+ *	the endpoint let go of the message
+ * @ep: the endpoint; NULL once it let go
+ * @id: message id
+ * @rc: UET_RC_OK, or why all further packets of the message are refused
+ * @recv: buffer lent by the provider; NULL for a WRITE without immediate
+ * @len: bytes of the message
+ * @got: bytes seen
+ */
+struct uet_inbound {
+	struct list_head pdc_node;
+	struct list_head ep_node;
+	struct uet_ep *ep;
+	u16 id;
+	u8 rc;
+	struct uet_recv *recv;
+	u32 len;
+	u32 got;
+};
+
+/**
+ * struct uet_rdrsp - data of a READ that goes back on the return direction
+ * @node: entry of uet_pdc.rdrsps until it has a PSN
+ * @sge: where the data is; holds a uet_mem reference
+ * @job_id: copied from the request
+ * @id: message id of the request, 0: small or medium header
+ * @psn: PSN of the request
+ * @offset: message offset of the data
+ * @rc: UET_RC_OK, or why there is no data
+ */
+struct uet_rdrsp {
+	struct list_head node;
+	struct uet_sge sge;
+	u32 job_id;
+	u16 id;
+	u32 psn;
+	u32 offset;
+	u8 rc;
+};
+
+/* ses_target.c; caller holds the PDC lock, BHs off */
+void uet_ses_request(struct uet_pdc *pdc, struct sk_buff *skb,
+		     const struct uet_pkt *pkt, const struct uet_rx *rx,
+		     struct uet_verdict *v, struct uet_defer *d);
+void uet_ses_datagram(struct uet_fep *fep, struct sk_buff *skb,
+		      const struct uet_pkt *pkt, const struct uet_rx *rx,
+		      struct uet_defer *d);
+void uet_inbound_drop(struct uet_pdc *pdc, struct uet_inbound *in,
+		      struct uet_defer *d);
+void uet_rdrsp_free(struct uet_rdrsp *rd);
+
+/* ses_init.c; caller holds the PDC lock, BHs off */
+u16 uet_ses_read_id(u32 rel);
+void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
+		  u32 len, u8 gen, u16 read_id);
+void uet_ses_fill_orphan(struct uet_pkt *pkt);
+void uet_ses_fill_rdrsp(const struct uet_rdrsp *rd, struct uet_pkt *pkt);
+void uet_ses_answer(struct uet_pdc *pdc, struct uet_msg *msg, u8 rc, u8 gen);
+void uet_ses_settle(struct uet_pdc *pdc, struct uet_msg *msg,
+		    struct uet_defer *d);
+void uet_msg_finish(struct uet_pdc *pdc, struct uet_msg *msg, int status,
+		    struct uet_defer *d);
+
+/* mem.c */
+int uet_sge_to_skb(struct sk_buff *skb, const struct uet_sge *sge,
+		   unsigned int nr, u32 off, u32 len);
+int uet_skb_to_sge(const struct sk_buff *skb, int skb_off,
+		   const struct uet_sge *sge, unsigned int nr, u64 off,
+		   u32 len);
+int uet_sge_read(const struct uet_sge *sge, u32 off, void *buf, u32 len);
+
+#endif /* UET_SES_H */

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The initiator's semantics: request headers of messages, and the end of
+ * messages. uet-wire 4.1 - 4.4, 4.11.
+ */
+#include "ep.h"
+#include "fep.h"
+#include "pdc.h"
+#include "ses.h"
+
+/* Bit 63 of the match bits of SEND and DATAGRAM_SEND: wake the receiver. */
+#define UET_MATCH_SOLICITED	BIT_ULL(63)
+/* Bit 32 of the header data of WRITE with immediate: the same. */
+#define UET_HDATA_SOLICITED	BIT_ULL(32)
+
+/**
+ * uet_ses_read_id - message id of a READ packet
+ * @rel: its PSN, counted from Start_PSN
+ *
+ * A READ travels as messages of one packet each, so that each says how many
+ * bytes it wants: the first packet of a longer one has no field for that, and
+ * the two sides need not have the same payload MTU. The id is made from the
+ * PSN, which brings the data back to its descriptor.
+ *
+ * Return: 1 .. 65535; different for all PSNs of a window.
+ */
+u16 uet_ses_read_id(u32 rel)
+{
+	return rel % U16_MAX + 1;
+}
+
+static void uet_ses_fill_read(const struct uet_msg *msg, struct uet_pkt *pkt,
+			      u32 offset, u32 len, u16 id)
+{
+	struct uet_ses_req *req = &pkt->req;
+
+	req->flags |= UET_SES_SOM | UET_SES_EOM;
+	req->message_id = id;
+	req->buffer_offset = msg->offset + offset;
+	req->request_length = len;
+}
+
+static void uet_ses_fill_data(const struct uet_msg *msg, struct uet_pkt *pkt,
+			      u32 offset, u32 len)
+{
+	struct uet_ses_req *req = &pkt->req;
+
+	if (!offset)
+		req->flags |= UET_SES_SOM;
+	if (offset + len == msg->len)
+		req->flags |= UET_SES_EOM;
+	req->message_id = msg->id;
+	req->buffer_offset = msg->offset;
+	req->payload_length = len;
+	req->message_offset = offset;
+	req->request_length = msg->len;
+	if (msg->flags & UET_MSG_HDATA) {
+		/* The layout has no room for it behind the first packet. */
+		req->header_data = msg->hdata;
+		if (!offset)
+			req->flags |= UET_SES_HD;
+	}
+}
+
+/**
+ * uet_ses_fill - SES header of one packet of a message
+ * @msg: message
+ * @pkt: packet; psn is set
+ * @offset: message offset
+ * @len: bytes of payload, or asked for
+ * @gen: generation of the target's resource index
+ * @read_id: message id of a READ packet
+ */
+void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
+		  u32 len, u8 gen, u16 read_id)
+{
+	struct uet_ses_req *req = &pkt->req;
+	const struct uet_ep *ep = msg->ep;
+	u32 wire = ep->mode == UET_EP_ROD ? ep->conn.peer_wire : msg->peer_wire;
+
+	pkt->next = UET_NEXT_REQ_STD;
+	req->opcode = msg->op;
+	req->ri_gen = gen;
+	req->job_id = msg->job_id;
+	req->pid_on_fep = uet_wire_pid(wire);
+	req->ri = uet_wire_ri(wire);
+	req->initiator = ep->initiator;
+	req->match = msg->match;
+	if (msg->flags & UET_MSG_SOLICITED && msg->op != UET_OP_WRITE)
+		req->match |= UET_MATCH_SOLICITED;
+	if (msg->op == UET_OP_READ)
+		uet_ses_fill_read(msg, pkt, offset, len, read_id);
+	else
+		uet_ses_fill_data(msg, pkt, offset, len);
+	if (msg->flags & UET_MSG_SOLICITED && msg->op == UET_OP_WRITE &&
+	    msg->flags & UET_MSG_HDATA && !offset)
+		req->header_data |= UET_HDATA_SOLICITED;
+}
+
+/**
+ * uet_ses_fill_orphan - use up a PSN whose message was given up
+ * @pkt: packet
+ */
+void uet_ses_fill_orphan(struct uet_pkt *pkt)
+{
+	pkt->next = UET_NEXT_REQ_STD;
+	pkt->req.opcode = UET_OP_NO_OP;
+	pkt->req.flags = UET_SES_SOM | UET_SES_EOM;
+}
+
+/**
+ * uet_ses_answer - the peer refused a packet of a message
+ * @pdc: locked
+ * @msg: message
+ * @rc: enum uet_rc, not OK
+ * @gen: generation in the response
+ *
+ * The first refusal of a message counts. Those that say that the receiver is
+ * not ready are no error: the message will be sent again.
+ */
+void uet_ses_answer(struct uet_pdc *pdc, struct uet_msg *msg, u8 rc, u8 gen)
+{
+	if (msg->status == UET_ST_OK)
+		msg->status = rc;
+	switch (rc) {
+	case UET_RC_DISABLED_GEN:
+		pdc->refused = pdc->rod;
+		fallthrough;
+	case UET_RC_BAD_GENERATION:
+		uet_stat_inc(pdc->fep, UET_STAT_RNR_RECEIVED);
+		pdc->rewind = pdc->rod;
+		if (pdc->rod && rc == UET_RC_BAD_GENERATION)
+			msg->ep->peer_gen = gen;
+		break;
+	case UET_RC_NO_MATCH:
+		uet_stat_inc(pdc->fep, UET_STAT_RNR_RECEIVED);
+		break;
+	default:
+		/* Ordered: what would follow is refused anyway. */
+		if (pdc->rod && !msg->all_sent) {
+			msg->all_sent = true;
+			if (pdc->cur == msg)
+				pdc->cur = list_is_last(&msg->node, &pdc->msgs) ?
+					   NULL : list_next_entry(msg, node);
+		}
+	}
+}
+
+/* Times that an unordered message is offered to a receiver without buffer. */
+#define UET_RUD_RNR_MAX		16
+
+static void uet_ses_offer_again(struct uet_pdc *pdc, struct uet_msg *msg,
+				struct uet_defer *d)
+{
+	if (msg->rnr_count++ >= UET_RUD_RNR_MAX) {
+		uet_msg_finish(pdc, msg, UET_ST_RNR, d);
+		return;
+	}
+	list_move_tail(&msg->node, &pdc->waiting);
+	uet_pdc_expect(pdc, UET_EV_RESUME,
+		       min_t(u64, UET_RNR_MIN_NS << min(msg->rnr_count, 8),
+			     UET_RNR_MAX_NS));
+}
+
+/**
+ * uet_ses_settle - every packet of a message is answered
+ * @pdc: locked
+ * @msg: message, completely sent
+ * @d: collector
+ */
+void uet_ses_settle(struct uet_pdc *pdc, struct uet_msg *msg,
+		    struct uet_defer *d)
+{
+	if (pdc->rod && (msg->status == UET_RC_DISABLED_GEN ||
+			 msg->status == UET_RC_BAD_GENERATION))
+		return;		/* uet_pdc_rewind() sends it again */
+	if (!pdc->rod && msg->status == UET_RC_NO_MATCH) {
+		uet_ses_offer_again(pdc, msg, d);
+		return;
+	}
+	uet_msg_finish(pdc, msg, msg->status, d);
+}
+
+/**
+ * uet_msg_finish - a message ended; its owner gets it back
+ * @pdc: locked
+ * @msg: on one of the lists of @pdc
+ * @status: enum uet_status or enum uet_rc
+ * @d: collector
+ */
+void uet_msg_finish(struct uet_pdc *pdc, struct uet_msg *msg, int status,
+		    struct uet_defer *d)
+{
+	struct uet_ep *ep = msg->ep;
+
+	if (pdc->cur == msg)
+		pdc->cur = list_is_last(&msg->node, &pdc->msgs) ? NULL :
+			   list_next_entry(msg, node);
+	list_del(&msg->node);
+	pdc->queued -= msg->len - msg->sent;
+	if (status == UET_ST_OK)
+		uet_stat_inc(pdc->fep, UET_STAT_TX_MSGS);
+	pdc->fep->ops->msg_done(ep, msg, status, d);
+}

@@ -1,0 +1,746 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The target's semantics: which endpoint a request is for, whether it may do
+ * what it asks, where its bytes go, and what is answered.
+ * uet-wire 4.6 - 4.11, 5.2, 5.5.
+ */
+#include <linux/slab.h>
+
+#include "ep.h"
+#include "fep.h"
+#include "pdc.h"
+#include "ses.h"
+
+#define UET_MATCH_SOLICITED	BIT_ULL(63)
+#define UET_HDATA_SOLICITED	BIT_ULL(32)
+
+/* What is being answered, so that helpers need not take six arguments. */
+struct uet_request {
+	struct uet_pdc *pdc;
+	struct uet_ep *ep;
+	struct sk_buff *skb;
+	const struct uet_pkt *pkt;
+	const struct uet_ses_req *req;
+	struct uet_verdict *v;
+	struct uet_defer *d;
+};
+
+static enum uet_stat uet_refused_stat(u8 rc)
+{
+	switch (rc) {
+	case UET_RC_UNDELIVERABLE:
+	case UET_RC_DISABLED:
+		return UET_STAT_REFUSED_NO_EP;
+	case UET_RC_BAD_PID:
+		return UET_STAT_REFUSED_PEER;
+	case UET_RC_BAD_MKEY:
+		return UET_STAT_REFUSED_KEY;
+	case UET_RC_BAD_ADDR:
+		return UET_STAT_REFUSED_ADDR;
+	case UET_RC_PERM_VIOLATION:
+		return UET_STAT_REFUSED_PERM;
+	case UET_RC_TOO_LONG:
+		return UET_STAT_REFUSED_TOO_LONG;
+	case UET_RC_UNSUPPORTED_OP:
+	case UET_RC_UNSUPPORTED_SIZE:
+	case UET_RC_OP_VIOLATION:
+		return UET_STAT_REFUSED_OP;
+	case UET_RC_DISABLED_GEN:
+	case UET_RC_BAD_GENERATION:
+	case UET_RC_NO_MATCH:
+		return UET_STAT_RNR_SENT;
+	default:
+		return UET_STAT_REFUSED_OTHER;
+	}
+}
+
+/* An answer that is not plain success: full response, must not get lost. */
+static void uet_refuse(struct uet_request *r, u8 rc)
+{
+	r->v->gtd = true;
+	r->v->rsp.opcode = UET_RSP_RESPONSE;
+	r->v->rsp.rc = rc;
+	uet_stat_inc(r->pdc->fep, uet_refused_stat(rc));
+}
+
+/*
+ * The peer broke the rules: an ordered endpoint takes nothing any more, so
+ * that what was sent behind the bad request is not executed.
+ */
+static void uet_fault(struct uet_request *r, u8 rc)
+{
+	uet_refuse(r, rc);
+	if (r->ep->mode != UET_EP_ROD)
+		return;
+	r->ep->state = UET_EP_ERROR;
+	r->pdc->fep->ops->ep_fault(r->ep, rc, r->d);
+}
+
+/* ------------------------------------------------------------------ */
+/* Messages of several packets                                         */
+
+static struct uet_inbound *uet_inbound_find(const struct uet_pdc *pdc, u16 id)
+{
+	struct uet_inbound *in;
+
+	list_for_each_entry(in, &pdc->inbound, pdc_node)
+		if (in->id == id)
+			return in;
+	return NULL;
+}
+
+static struct uet_inbound *uet_inbound_add(struct uet_request *r)
+{
+	struct uet_inbound *in;
+
+	in = kzalloc(sizeof(*in), GFP_ATOMIC | __GFP_NOWARN);
+	if (!in)
+		return NULL;
+	in->id = r->req->message_id;
+	in->rc = UET_RC_OK;
+	in->len = r->req->request_length;
+	in->ep = r->ep;
+	list_add_tail(&in->pdc_node, &r->pdc->inbound);
+	list_add_tail(&in->ep_node, &r->ep->inbound);
+	return in;
+}
+
+/* PDC lock and endpoint lock held; the buffer is not given back here. */
+static void uet_inbound_free(struct uet_inbound *in)
+{
+	list_del(&in->pdc_node);
+	list_del_init(&in->ep_node);
+	kfree(in);
+}
+
+/**
+ * uet_inbound_drop - the PDC of a message ends before the message is complete
+ * @pdc: locked
+ * @in: message
+ * @d: collector
+ */
+void uet_inbound_drop(struct uet_pdc *pdc, struct uet_inbound *in,
+		      struct uet_defer *d)
+{
+	struct uet_ep *ep = READ_ONCE(in->ep);
+
+	list_del(&in->pdc_node);
+	/* The endpoint may be letting go of it right now; see uet_ep_flush() */
+	if (ep) {
+		spin_lock(&ep->lock);
+		if (in->ep) {
+			list_del_init(&in->ep_node);
+			if (in->recv)
+				pdc->fep->ops->recv_done(ep, in->recv,
+							 UET_ST_TIMEOUT, d);
+		}
+		spin_unlock(&ep->lock);
+	}
+	kfree(in);
+}
+
+static u8 uet_recv_error(long err)
+{
+	switch (err) {
+	case -EMSGSIZE:
+		return UET_RC_TOO_LONG;
+	case -EPERM:
+		return UET_RC_PERM_VIOLATION;
+	default:
+		return UET_RC_HOST_UNSUCCESS_CMPL;
+	}
+}
+
+/* Out of receive buffers, 4.10: ordered messages wait, others are dropped. */
+static void uet_not_ready(struct uet_request *r)
+{
+	if (r->ep->mode != UET_EP_ROD) {
+		uet_refuse(r, UET_RC_NO_MATCH);
+		return;
+	}
+	r->ep->disabled = true;
+	uet_refuse(r, UET_RC_DISABLED_GEN);
+	r->v->rsp.ri_gen = r->ep->gen;
+}
+
+static struct uet_recv *uet_recv_get(struct uet_request *r)
+{
+	const struct uet_ses_req *req = r->req;
+	struct uet_recv *recv;
+
+	recv = r->pdc->fep->ops->recv_get(r->ep, req->opcode,
+					  req->request_length, req->match, NULL,
+					  r->d);
+	if (IS_ERR(recv)) {
+		uet_fault(r, uet_recv_error(PTR_ERR(recv)));
+		return NULL;
+	}
+	if (!recv) {
+		uet_not_ready(r);
+		return NULL;
+	}
+	recv->op = req->opcode;
+	recv->len = req->request_length;
+	recv->src_wire = req->initiator;
+	recv->job_id = req->job_id;
+	recv->match = req->match & ~UET_MATCH_SOLICITED;
+	recv->solicited = req->match & UET_MATCH_SOLICITED &&
+			  req->opcode == UET_OP_SEND;
+	recv->has_hdata = false;
+	return recv;
+}
+
+/* Header data counts in the first packet only, 4.2. */
+static void uet_recv_hdata(struct uet_recv *recv, const struct uet_ses_req *req)
+{
+	if (!recv || !(req->flags & UET_SES_HD) || !(req->flags & UET_SES_SOM))
+		return;
+	recv->has_hdata = true;
+	recv->hdata = req->header_data;
+	if (req->opcode == UET_OP_WRITE && recv->hdata & UET_HDATA_SOLICITED)
+		recv->solicited = true;
+}
+
+static void uet_recv_complete(struct uet_request *r, struct uet_recv *recv)
+{
+	uet_stat_inc(r->pdc->fep, UET_STAT_RX_MSGS);
+	if (recv)
+		r->pdc->fep->ops->recv_done(r->ep, recv, UET_ST_OK, r->d);
+}
+
+/* Bytes that could not be placed: our own memory is at fault. */
+static void uet_recv_failed(struct uet_request *r, struct uet_recv *recv)
+{
+	if (recv)
+		r->pdc->fep->ops->recv_done(r->ep, recv, UET_ST_PROT, r->d);
+	uet_fault(r, UET_RC_HOST_UNSUCCESS_CMPL);
+}
+
+/* ------------------------------------------------------------------ */
+/* SEND                                                                */
+
+static bool uet_single(const struct uet_ses_req *req)
+{
+	return (req->flags & (UET_SES_SOM | UET_SES_EOM)) ==
+	       (UET_SES_SOM | UET_SES_EOM);
+}
+
+static int uet_place_recv(struct uet_request *r, struct uet_recv *recv)
+{
+	uet_stat_add(r->pdc->fep, UET_STAT_RX_BYTES, r->pkt->payload_len);
+	return uet_skb_to_sge(r->skb, r->pkt->hdr_len, recv->sge, recv->nr_sge,
+			      (u64)recv->skip + r->req->message_offset,
+			      r->pkt->payload_len);
+}
+
+static void uet_send_single(struct uet_request *r)
+{
+	struct uet_recv *recv = uet_recv_get(r);
+
+	if (!recv)
+		return;
+	if (uet_place_recv(r, recv)) {
+		uet_recv_failed(r, recv);
+		return;
+	}
+	uet_recv_hdata(recv, r->req);
+	uet_recv_complete(r, recv);
+}
+
+/*
+ * The state of the message that a packet belongs to; made by whichever packet
+ * comes first. A refused unordered message keeps its state, so that its other
+ * packets are refused as well.
+ */
+static struct uet_inbound *uet_inbound_get(struct uet_request *r, bool recv)
+{
+	struct uet_inbound *in = uet_inbound_find(r->pdc, r->req->message_id);
+
+	if (in && in->ep != r->ep) {
+		/* Let go of by a flush, or an id used for two endpoints */
+		uet_refuse(r, in->ep ? UET_RC_OP_VIOLATION : UET_RC_DISABLED);
+		return NULL;
+	}
+	if (in)
+		return in;
+	in = uet_inbound_add(r);
+	if (!in) {
+		r->v->nack = UET_NACK_NO_SES_MSG_AVAIL;
+		return NULL;
+	}
+	if (!recv)
+		return in;
+	in->recv = uet_recv_get(r);
+	if (in->recv)
+		return in;
+	in->rc = r->v->rsp.rc;
+	if (r->ep->mode == UET_EP_ROD) {
+		uet_inbound_free(in);
+		return NULL;
+	}
+	return in;
+}
+
+/* One more packet of @in; frees it after the last. */
+static void uet_inbound_count(struct uet_request *r, struct uet_inbound *in)
+{
+	struct uet_recv *recv = in->recv;
+
+	in->got += r->pkt->payload_len;
+	if (in->got < in->len)
+		return;
+	if (in->rc == UET_RC_OK) {
+		uet_recv_complete(r, recv);
+		in->recv = NULL;
+	}
+	uet_inbound_free(in);
+}
+
+static void uet_send_part(struct uet_request *r)
+{
+	struct uet_inbound *in = uet_inbound_get(r, true);
+
+	if (!in)
+		return;
+	if (in->rc == UET_RC_OK && r->req->request_length != in->len)
+		in->rc = UET_RC_UNCOR;
+	if (in->rc == UET_RC_OK && uet_place_recv(r, in->recv)) {
+		uet_recv_failed(r, in->recv);
+		in->recv = NULL;
+		in->rc = UET_RC_HOST_UNSUCCESS_CMPL;
+	}
+	if (in->rc != UET_RC_OK)
+		uet_refuse(r, in->rc);
+	else
+		uet_recv_hdata(in->recv, r->req);
+	uet_inbound_count(r, in);
+}
+
+static void uet_do_send(struct uet_request *r)
+{
+	if (uet_single(r->req))
+		uet_send_single(r);
+	else
+		uet_send_part(r);
+}
+
+/* ------------------------------------------------------------------ */
+/* WRITE                                                               */
+
+static u8 uet_rma(struct uet_request *r, u64 off, u32 len, u8 access,
+		  struct uet_sge *sge)
+{
+	const struct uet_ses_req *req = r->req;
+	u64 addr;
+
+	if (check_add_overflow(req->buffer_offset, off, &addr))
+		return UET_RC_BAD_ADDR;
+	return r->pdc->fep->ops->mem_get(r->ep, req->match, addr, len, access,
+					 sge);
+}
+
+/*
+ * The first packet of a message checks all of its range, so that a write that
+ * does not fit leaves nothing behind on an ordered endpoint.
+ */
+static u8 uet_write_place(struct uet_request *r)
+{
+	const struct uet_ses_req *req = r->req;
+	struct uet_sge sge = {};
+	u32 len = r->pkt->payload_len;
+	u8 rc;
+
+	if (!req->request_length)
+		return UET_RC_OK;
+	rc = uet_rma(r, req->message_offset, req->flags & UET_SES_SOM ?
+		     req->request_length : len, UET_ACCESS_WRITE, &sge);
+	if (rc != UET_RC_OK)
+		return rc;
+	if (uet_skb_to_sge(r->skb, r->pkt->hdr_len, &sge, 1, 0, len))
+		rc = UET_RC_BAD_MKEY;
+	if (sge.mem)
+		uet_mem_put(sge.mem);
+	uet_stat_add(r->pdc->fep, UET_STAT_RX_BYTES, len);
+	return rc;
+}
+
+static void uet_write_single(struct uet_request *r)
+{
+	struct uet_recv *recv = NULL;
+	u8 rc;
+
+	if (r->req->flags & UET_SES_HD) {
+		recv = uet_recv_get(r);
+		if (!recv)
+			return;
+	}
+	rc = uet_write_place(r);
+	if (rc != UET_RC_OK) {
+		if (recv)
+			r->pdc->fep->ops->recv_done(r->ep, recv,
+						    UET_ST_FLUSHED, r->d);
+		uet_fault(r, rc);
+		return;
+	}
+	uet_recv_hdata(recv, r->req);
+	uet_recv_complete(r, recv);
+}
+
+/*
+ * Only the first packet says whether a completion is wanted, but unordered it
+ * may come last: so every write of several packets is counted.
+ */
+static void uet_write_part(struct uet_request *r)
+{
+	struct uet_inbound *in = uet_inbound_get(r, false);
+	u8 rc;
+
+	if (!in)
+		return;
+	if (in->rc == UET_RC_OK && r->req->request_length != in->len)
+		in->rc = UET_RC_UNCOR;
+	if (in->rc == UET_RC_OK && r->req->flags & UET_SES_HD &&
+	    r->req->flags & UET_SES_SOM && !in->recv) {
+		in->recv = uet_recv_get(r);
+		if (!in->recv) {
+			in->rc = r->v->rsp.rc;
+			if (r->ep->mode == UET_EP_ROD) {
+				uet_inbound_free(in);
+				return;
+			}
+		}
+		uet_recv_hdata(in->recv, r->req);
+	}
+	rc = in->rc == UET_RC_OK ? uet_write_place(r) : in->rc;
+	if (rc != UET_RC_OK && in->rc == UET_RC_OK) {
+		in->rc = rc;
+		if (in->recv)
+			r->pdc->fep->ops->recv_done(r->ep, in->recv,
+						    UET_ST_FLUSHED, r->d);
+		in->recv = NULL;
+		uet_fault(r, rc);
+	} else if (rc != UET_RC_OK) {
+		uet_refuse(r, rc);
+	}
+	uet_inbound_count(r, in);
+}
+
+static void uet_do_write(struct uet_request *r)
+{
+	if (uet_single(r->req))
+		uet_write_single(r);
+	else
+		uet_write_part(r);
+}
+
+/* ------------------------------------------------------------------ */
+/* READ                                                                */
+
+/**
+ * uet_rdrsp_free - free read data that is sent or given up
+ * @rd: not on a list
+ */
+void uet_rdrsp_free(struct uet_rdrsp *rd)
+{
+	if (rd->sge.mem)
+		uet_mem_put(rd->sge.mem);
+	kfree(rd);
+}
+
+/**
+ * uet_ses_fill_rdrsp - SES header of read data on the return direction
+ * @rd: read data
+ * @pkt: packet
+ */
+void uet_ses_fill_rdrsp(const struct uet_rdrsp *rd, struct uet_pkt *pkt)
+{
+	struct uet_ses_rsp *rsp = &pkt->rsp;
+
+	pkt->next = rd->id ? UET_NEXT_RSP_DATA : UET_NEXT_RSP_DATA_SMALL;
+	rsp->opcode = UET_RSP_DATA;
+	rsp->rc = rd->rc;
+	rsp->job_id = rd->job_id;
+	rsp->read_message_id = rd->id;
+	rsp->request_psn = rd->psn;
+	rsp->payload_length = rd->sge.len;
+	rsp->message_offset = rd->offset;
+}
+
+/* Up to Max_ACK_Data_Size: in the ACK, 2.15. */
+static void uet_read_in_ack(struct uet_request *r, struct uet_sge *sge, u32 len)
+{
+	struct uet_verdict *v = r->v;
+
+	if (len && uet_sge_read(sge, 0, v->data, len)) {
+		uet_fault(r, UET_RC_BAD_MKEY);
+		return;
+	}
+	v->gtd = true;
+	v->rsp.opcode = UET_RSP_DATA;
+	v->rsp.read_message_id = r->req->message_id;
+	v->rsp.message_id = 0;
+	v->rsp.payload_length = len;
+	v->rsp.message_offset = r->req->message_offset;
+	v->rsp.request_psn = r->pkt->psn;
+}
+
+static void uet_read_later(struct uet_request *r, const struct uet_sge *sge)
+{
+	struct uet_rdrsp *rd;
+
+	rd = kzalloc(sizeof(*rd), GFP_ATOMIC | __GFP_NOWARN);
+	if (!rd) {
+		r->v->nack = UET_NACK_NO_RESOURCE;
+		if (sge->mem)
+			uet_mem_put(sge->mem);
+		return;
+	}
+	rd->sge = *sge;
+	rd->job_id = r->req->job_id;
+	rd->id = r->req->message_id;
+	rd->psn = r->pkt->psn;
+	rd->offset = r->req->message_offset;
+	rd->rc = UET_RC_OK;
+	list_add_tail(&rd->node, &r->pdc->rdrsps);
+}
+
+static void uet_do_read(struct uet_request *r)
+{
+	const struct uet_ses_req *req = r->req;
+	struct uet_sge sge = {};
+	u32 len = req->payload_length;
+	u8 rc = UET_RC_OK;
+
+	/* The first packet of a longer read does not say how much it wants. */
+	if (uet_single(req))
+		len = req->request_length;
+	else if (req->flags & UET_SES_SOM)
+		len = min(req->request_length, r->pdc->mtu);
+	if (len > r->pdc->mtu)
+		rc = UET_RC_UNSUPPORTED_SIZE;
+	else if (len)
+		rc = uet_rma(r, req->message_offset, len, UET_ACCESS_READ, &sge);
+	if (rc != UET_RC_OK) {
+		uet_fault(r, rc);
+		return;
+	}
+	if (req->request_length > UET_ACK_DATA_MAX) {
+		uet_read_later(r, &sge);
+		return;
+	}
+	uet_read_in_ack(r, &sge, len);
+	if (sge.mem)
+		uet_mem_put(sge.mem);
+}
+
+/* ------------------------------------------------------------------ */
+/* Requests                                                            */
+
+/*
+ * Does the request carry the current generation, and is there one? A receiver
+ * that ran out of buffers refuses every request of its peer, so that none
+ * overtakes a refused one, until a buffer is posted: then a new generation
+ * begins, and what was sent in the old one is refused once more.
+ */
+static bool uet_generation(struct uet_request *r)
+{
+	struct uet_ep *ep = r->ep;
+	u8 rc = UET_RC_BAD_GENERATION;
+
+	if (!ep->disabled && r->req->ri_gen == ep->gen)
+		return true;
+	if (ep->disabled && r->pdc->fep->ops->recv_ready(ep)) {
+		ep->disabled = false;
+		ep->gen++;
+	}
+	if (ep->disabled)
+		rc = UET_RC_DISABLED_GEN;
+	uet_refuse(r, rc);
+	r->v->rsp.ri_gen = ep->gen;
+	return false;
+}
+
+/* May this peer talk to this endpoint at all? */
+static bool uet_admit(struct uet_request *r)
+{
+	struct uet_ep *ep = r->ep;
+
+	if (ep->dead || ep->state == UET_EP_ERROR) {
+		uet_refuse(r, UET_RC_DISABLED);
+		return false;
+	}
+	if (ep->mode == UET_EP_UUD ||
+	    (ep->mode == UET_EP_ROD) != r->pdc->rod) {
+		uet_refuse(r, UET_RC_OP_VIOLATION);
+		return false;
+	}
+	if (ep->state == UET_EP_CLOSED) {
+		/* Not connected yet: the peer tries again. */
+		r->v->nack = UET_NACK_NO_RESOURCE;
+		return false;
+	}
+	if (ep->mode != UET_EP_ROD)
+		return true;
+	if (r->req->initiator != ep->conn.peer_initiator ||
+	    !ipv6_addr_equal(&r->pdc->path->attr.dst,
+			     &ep->conn.path->attr.dst)) {
+		uet_refuse(r, UET_RC_BAD_PID);
+		return false;
+	}
+	return uet_generation(r);
+}
+
+static void uet_execute(struct uet_request *r)
+{
+	switch (r->req->opcode) {
+	case UET_OP_SEND:
+		uet_do_send(r);
+		break;
+	case UET_OP_WRITE:
+		uet_do_write(r);
+		break;
+	case UET_OP_READ:
+		uet_do_read(r);
+		break;
+	default:
+		uet_fault(r, UET_RC_UNSUPPORTED_OP);
+	}
+}
+
+/**
+ * uet_ses_request - execute one request packet
+ * @pdc: locked
+ * @skb: packet; payload starts at pkt->hdr_len
+ * @pkt: parsed
+ * @rx: addresses
+ * @v: zeroed; filled in
+ * @d: collector
+ *
+ * Context: softirq, RCU read side. Not called twice for one PSN.
+ */
+void uet_ses_request(struct uet_pdc *pdc, struct sk_buff *skb,
+		     const struct uet_pkt *pkt, const struct uet_rx *rx,
+		     struct uet_verdict *v, struct uet_defer *d)
+{
+	const struct uet_ses_req *req = &pkt->req;
+	struct uet_request r = {
+		.pdc = pdc,
+		.skb = skb,
+		.pkt = pkt,
+		.req = req,
+		.v = v,
+		.d = d,
+	};
+
+	v->rsp.opcode = UET_RSP_DEFAULT;
+	v->rsp.rc = UET_RC_OK;
+	v->rsp.message_id = req->message_id;
+	v->rsp.job_id = req->job_id;
+	if (req->opcode == UET_OP_NO_OP)
+		return;
+	if (req->flags & UET_SES_IE) {
+		uet_refuse(&r, UET_RC_INITIATOR_ERROR);
+		return;
+	}
+	/* Relative addresses belong to jobs; this endpoint has none. */
+	if (!(req->flags & UET_SES_REL))
+		r.ep = uet_ep_find(pdc->fep,
+				   uet_wire_pair(req->pid_on_fep, req->ri));
+	if (!r.ep) {
+		uet_refuse(&r, UET_RC_UNDELIVERABLE);
+		return;
+	}
+	spin_lock(&r.ep->lock);
+	if (uet_admit(&r))
+		uet_execute(&r);
+	spin_unlock(&r.ep->lock);
+}
+
+/* ------------------------------------------------------------------ */
+/* Datagrams                                                           */
+
+static enum uet_stat uet_datagram_drop(const struct uet_recv *recv)
+{
+	if (!recv)
+		return UET_STAT_DROP_NO_RECV;
+	switch (PTR_ERR(recv)) {
+	case -EPERM:
+		return UET_STAT_DROP_QKEY;
+	case -EMSGSIZE:
+		return UET_STAT_DROP_TOO_LONG;
+	default:
+		return UET_STAT_DROP_MEM;
+	}
+}
+
+/* Endpoint lock held. */
+static void uet_datagram_place(struct uet_ep *ep, struct sk_buff *skb,
+			       const struct uet_pkt *pkt,
+			       const struct uet_rx *rx, struct uet_defer *d)
+{
+	const struct uet_ses_req *req = &pkt->req;
+	struct uet_fep *fep = ep->fep;
+	struct uet_recv *recv;
+
+	if (ep->dead || ep->state != UET_EP_OPEN || ep->mode != UET_EP_UUD) {
+		uet_stat_inc(fep, UET_STAT_DROP_NO_EP);
+		return;
+	}
+	recv = fep->ops->recv_get(ep, req->opcode, req->request_length,
+				  req->match & ~UET_MATCH_SOLICITED, &rx->hdr,
+				  d);
+	if (IS_ERR_OR_NULL(recv)) {
+		uet_stat_inc(fep, uet_datagram_drop(recv));
+		return;
+	}
+	recv->op = req->opcode;
+	recv->len = req->request_length;
+	recv->src_wire = req->initiator;
+	recv->job_id = req->job_id;
+	recv->match = req->match & ~UET_MATCH_SOLICITED;
+	recv->solicited = req->match & UET_MATCH_SOLICITED;
+	recv->has_hdata = req->flags & UET_SES_HD;
+	recv->hdata = req->header_data;
+	if (uet_skb_to_sge(skb, pkt->hdr_len, recv->sge, recv->nr_sge,
+			   recv->skip, pkt->payload_len)) {
+		fep->ops->recv_done(ep, recv, UET_ST_PROT, d);
+		uet_stat_inc(fep, UET_STAT_DROP_MEM);
+		return;
+	}
+	uet_stat_inc(fep, UET_STAT_RX_MSGS);
+	uet_stat_add(fep, UET_STAT_RX_BYTES, pkt->payload_len);
+	fep->ops->recv_done(ep, recv, UET_ST_OK, d);
+}
+
+/**
+ * uet_ses_datagram - a UUD packet came, 3.7
+ * @fep: fabric endpoint
+ * @skb: packet
+ * @pkt: parsed
+ * @rx: addresses
+ * @d: collector
+ *
+ * Context: softirq, RCU read side. Nothing is ever answered.
+ */
+void uet_ses_datagram(struct uet_fep *fep, struct sk_buff *skb,
+		      const struct uet_pkt *pkt, const struct uet_rx *rx,
+		      struct uet_defer *d)
+{
+	const struct uet_ses_req *req = &pkt->req;
+	struct uet_ep *ep = NULL;
+
+	if (req->opcode != UET_OP_DATAGRAM_SEND || !uet_single(req) ||
+	    req->flags & UET_SES_IE) {
+		uet_stat_inc(fep, UET_STAT_DROP_UNSUPPORTED);
+		return;
+	}
+	if (!(req->flags & UET_SES_REL))
+		ep = uet_ep_find(fep, uet_wire_pair(req->pid_on_fep, req->ri));
+	if (!ep) {
+		uet_stat_inc(fep, UET_STAT_DROP_NO_EP);
+		return;
+	}
+	spin_lock(&ep->lock);
+	uet_datagram_place(ep, skb, pkt, rx, d);
+	spin_unlock(&ep->lock);
+}

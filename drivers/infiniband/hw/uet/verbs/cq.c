@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Completion queues. Kernel and user CQs use the same ring; the kernel is the
+ * producer, whoever polls is the consumer. A full ring is an error that ends
+ * the CQ, entries are never overwritten.
+ */
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+
+#include "uet.h"
+
+static void uet_cq_put(struct uet_cq *cq)
+{
+	if (refcount_dec_and_test(&cq->refs))
+		complete(&cq->gone);
+}
+
+/* No lock held, not inside a verb of the CQ's consumer. */
+static void uet_cq_wake(struct uet_cq *cq)
+{
+	if (cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	uet_cq_put(cq);
+}
+
+static void uet_cq_notify_fn(struct uet_notify *n)
+{
+	uet_cq_wake(container_of(n, struct uet_cq, notify));
+}
+
+static void uet_cq_comp_work(struct work_struct *work)
+{
+	uet_cq_wake(container_of(work, struct uet_cq, comp_work));
+}
+
+static void uet_cq_err_work(struct work_struct *work)
+{
+	struct uet_cq *cq = container_of(work, struct uet_cq, err_work);
+	struct ib_event ev = {
+		.device = cq->ib.device,
+		.event = IB_EVENT_CQ_ERR,
+		.element.cq = &cq->ib,
+	};
+
+	if (cq->ib.event_handler)
+		cq->ib.event_handler(&ev, cq->ib.cq_context);
+	uet_cq_put(cq);
+}
+
+/*
+ * Wake the reader soon. A kernel consumer may hold a lock around the verb
+ * that brought us here and take it in its handler, so that one always waits
+ * for BH work; the handler of uverbs only wakes a process.
+ */
+static void uet_cq_kick(struct uet_cq *cq, struct uet_defer *d)
+{
+	bool queued;
+
+	refcount_inc(&cq->refs);
+	if (cq->ring->user && d)
+		queued = uet_defer_notify(d, &cq->notify);
+	else
+		queued = queue_work(system_bh_wq, &cq->comp_work);
+	/* Never the last: the caller's QP keeps the CQ. */
+	if (!queued)
+		uet_cq_put(cq);
+}
+
+static void uet_cq_overflow(struct uet_cq *cq)
+{
+	cq->failed = true;
+	uet_stat_inc(to_udev(cq->ib.device)->fep, UET_STAT_CQ_OVERFLOW);
+	refcount_inc(&cq->refs);
+	queue_work(uet_verbs_wq, &cq->err_work);
+}
+
+/* An armed CQ is disarmed by the first entry that counts. */
+static bool uet_cq_fires(struct uet_cq *cq, const struct uet_cqe *cqe)
+{
+	bool fires = cq->armed == IB_CQ_NEXT_COMP ||
+		     (cq->armed == IB_CQ_SOLICITED &&
+		      (cqe->flags & UET_CQE_SOLICITED ||
+		       cqe->status != IB_WC_SUCCESS));
+
+	if (fires)
+		cq->armed = 0;
+	return fires;
+}
+
+/**
+ * uet_cq_push - add a completion
+ * @ib: CQ
+ * @cqe: all but the timestamp
+ * @qp: whose completion it is
+ * @d: where a notification may go; NULL: none at hand
+ *
+ * Context: any; queue locks and engine locks may be held.
+ * Return: false if the completion is lost because the CQ overflowed.
+ */
+bool uet_cq_push(struct ib_cq *ib, struct uet_cqe *cqe, struct ib_qp *qp,
+		 struct uet_defer *d)
+{
+	struct uet_cq *cq = to_ucq(ib);
+	struct uet_ringbuf *ring = cq->ring;
+	unsigned long irq;
+	bool fires;
+	u32 cons;
+
+	cqe->timestamp = ktime_get_ns();
+	spin_lock_irqsave(&cq->lock, irq);
+	/* Pairs with the release of the reader: it is done with the entry. */
+	cons = ring->user ? smp_load_acquire(&ring->hdr->cons) : cq->cons;
+	if (!cq->failed && uet_ring_used(cq->prod, cons) >= ring->depth)
+		uet_cq_overflow(cq);
+	if (cq->failed) {
+		spin_unlock_irqrestore(&cq->lock, irq);
+		return false;
+	}
+	memcpy(uet_ring_at(ring, cq->prod), cqe, sizeof(*cqe));
+	if (cq->qps)
+		cq->qps[cq->prod & (ring->depth - 1)] = qp;
+	cq->prod++;
+	/* The entry is whole before it can be seen. */
+	smp_store_release(&ring->hdr->prod, cq->prod);
+	fires = uet_cq_fires(cq, cqe);
+	if (fires)
+		uet_cq_kick(cq, d);
+	spin_unlock_irqrestore(&cq->lock, irq);
+	return true;
+}
+
+/**
+ * uet_cq_forget - drop what a QP left in a kernel CQ
+ * @ib: CQ
+ * @qp: destroyed or reset; adds nothing any more
+ *
+ * The library does the same for user CQs. Context: process.
+ */
+void uet_cq_forget(struct ib_cq *ib, const struct ib_qp *qp)
+{
+	struct uet_cq *cq = to_ucq(ib);
+	unsigned long irq;
+	u32 i;
+
+	if (!cq->qps)
+		return;
+	spin_lock_irqsave(&cq->lock, irq);
+	for (i = cq->cons; i != cq->prod; i++) {
+		struct ib_qp **slot = &cq->qps[i & (cq->ring->depth - 1)];
+
+		if (*slot == qp)
+			*slot = NULL;
+	}
+	spin_unlock_irqrestore(&cq->lock, irq);
+}
+
+static int uet_wc_flags(const struct uet_cqe *cqe)
+{
+	int flags = 0;
+
+	if (cqe->flags & UET_CQE_GRH)
+		flags |= IB_WC_GRH;
+	if (cqe->flags & UET_CQE_WITH_IMM)
+		flags |= IB_WC_WITH_IMM;
+	if (cqe->flags & UET_CQE_WITH_INV)
+		flags |= IB_WC_WITH_INVALIDATE;
+	if (cqe->flags & UET_CQE_VLAN)
+		flags |= IB_WC_WITH_VLAN;
+	return flags;
+}
+
+static void uet_wc_fill(struct ib_wc *wc, const struct uet_cqe *cqe,
+			struct ib_qp *qp)
+{
+	memset(wc, 0, sizeof(*wc));
+	wc->wr_id = cqe->wr_id;
+	wc->status = cqe->status;
+	wc->opcode = cqe->opcode;
+	wc->vendor_err = cqe->vendor_err;
+	wc->byte_len = cqe->byte_len;
+	wc->qp = qp;
+	wc->src_qp = cqe->src_qp;
+	wc->pkey_index = cqe->pkey_index;
+	wc->port_num = UET_PORT;
+	wc->wc_flags = uet_wc_flags(cqe);
+	wc->vlan_id = cqe->vlan_id;
+	if (cqe->flags & UET_CQE_WITH_INV)
+		wc->ex.invalidate_rkey = cqe->imm_data;
+	else
+		wc->ex.imm_data = cpu_to_be32(cqe->imm_data);
+}
+
+/* Kernel CQs only. Context: any. */
+int uet_poll_cq(struct ib_cq *ib, int nr, struct ib_wc *wc)
+{
+	struct uet_cq *cq = to_ucq(ib);
+	unsigned long irq;
+	int n = 0;
+
+	if (!cq->qps)
+		return -EINVAL;
+	spin_lock_irqsave(&cq->lock, irq);
+	while (n < nr && cq->cons != cq->prod) {
+		struct ib_qp *qp = cq->qps[cq->cons & (cq->ring->depth - 1)];
+
+		if (qp)
+			uet_wc_fill(&wc[n++], uet_ring_at(cq->ring, cq->cons),
+				    qp);
+		cq->cons++;
+	}
+	spin_unlock_irqrestore(&cq->lock, irq);
+	return n;
+}
+
+/* Context: any. */
+int uet_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags)
+{
+	struct uet_cq *cq = to_ucq(ib);
+	u8 want = flags & IB_CQ_SOLICITED_MASK;
+	unsigned long irq;
+	int missed = 0;
+	u32 cons;
+
+	spin_lock_irqsave(&cq->lock, irq);
+	if (cq->armed != IB_CQ_NEXT_COMP)
+		cq->armed = want;
+	cons = cq->ring->user ? READ_ONCE(cq->ring->hdr->cons) : cq->cons;
+	if (flags & IB_CQ_REPORT_MISSED_EVENTS && cq->prod != cons)
+		missed = 1;
+	spin_unlock_irqrestore(&cq->lock, irq);
+	return missed;
+}
+
+static int uet_cq_respond(const struct uet_cq *cq, struct ib_udata *udata)
+{
+	struct uet_create_cq_resp resp = {};
+
+	uet_ring_info(cq->ring, &resp.cq);
+	return uet_udata_out(udata, &resp, sizeof(resp));
+}
+
+static int uet_cq_rings(struct uet_cq *cq, u32 depth, struct ib_udata *udata)
+{
+	cq->ring = uet_ring_create(udata, depth, sizeof(struct uet_cqe));
+	if (IS_ERR(cq->ring))
+		return PTR_ERR(cq->ring);
+	if (!udata) {
+		cq->qps = kvcalloc(depth, sizeof(*cq->qps), GFP_KERNEL);
+		if (!cq->qps)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void uet_cq_free(struct uet_cq *cq)
+{
+	kvfree(cq->qps);
+	uet_ring_free(cq->ring);
+}
+
+int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
+		  struct uverbs_attr_bundle *attrs)
+{
+	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
+	struct uet_cq *cq = to_ucq(ib);
+	int err;
+
+	/* Every completion has a timestamp, asked for or not. */
+	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > UET_MAX_CQE)
+		return -EINVAL;
+	err = uet_udata_in(udata, NULL, 0);
+	if (err)
+		return err;
+
+	spin_lock_init(&cq->lock);
+	refcount_set(&cq->refs, 1);
+	init_completion(&cq->gone);
+	uet_notify_init(&cq->notify, uet_cq_notify_fn);
+	INIT_WORK(&cq->comp_work, uet_cq_comp_work);
+	INIT_WORK(&cq->err_work, uet_cq_err_work);
+	err = uet_cq_rings(cq, roundup_pow_of_two(attr->cqe), udata);
+	if (!err && udata)
+		err = uet_cq_respond(cq, udata);
+	if (err) {
+		uet_cq_free(cq);
+		return err;
+	}
+	ib->cqe = cq->ring->depth;
+	return 0;
+}
+
+/* No QP uses it any more; waits for handlers that are on their way. */
+int uet_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
+{
+	struct uet_cq *cq = to_ucq(ib);
+
+	uet_cq_put(cq);
+	wait_for_completion(&cq->gone);
+	uet_cq_free(cq);
+	return 0;
+}

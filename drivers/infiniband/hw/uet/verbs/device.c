@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What the device is and can do. All limits stand in uet_caps: what is said
+ * there can be had, given memory.
+ */
+#include <linux/etherdevice.h>
+#include <linux/ethtool.h>
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
+
+#include "uet.h"
+
+static const struct ib_device_attr uet_caps = {
+	.vendor_id		= 0xffffff,	/* software, no vendor */
+	.max_mr_size		= UET_MAX_MR_SIZE,
+	.page_size_cap		= PAGE_MASK,
+	.max_qp			= 1 << 16,
+	.max_qp_wr		= UET_MAX_WR,
+	.device_cap_flags	= IB_DEVICE_CURR_QP_STATE_MOD |
+				  IB_DEVICE_RC_RNR_NAK_GEN |
+				  IB_DEVICE_PORT_ACTIVE_EVENT |
+				  IB_DEVICE_SYS_IMAGE_GUID,
+	.kernel_cap_flags	= IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG,
+	.max_send_sge		= UET_MAX_SGE,
+	.max_recv_sge		= UET_MAX_SGE,
+	.max_sge_rd		= UET_MAX_SGE,
+	.max_cq			= 1 << 16,
+	.max_cqe		= UET_MAX_CQE,
+	.max_mr			= 1 << 20,
+	.max_pd			= 1 << 16,
+	.max_qp_rd_atom		= UET_MAX_RD_ATOMIC,
+	.max_res_rd_atom	= UET_MAX_RD_ATOMIC << 16,
+	.max_qp_init_rd_atom	= UET_MAX_RD_ATOMIC,
+	.atomic_cap		= IB_ATOMIC_NONE,
+	.max_ah			= 1 << 20,
+	.max_pkeys		= 1,
+	.local_ca_ack_delay	= 15,
+	.timestamp_mask		= U64_MAX,	/* CLOCK_MONOTONIC, ns */
+	.hca_core_clock		= 1000000,	/* kHz */
+};
+
+/**
+ * uet_udata_in - read what user space sent with a verb
+ * @udata: of the verb; NULL for the kernel
+ * @req: filled in, or NULL if the verb takes nothing
+ * @size: bytes of @req; 0 with @req NULL
+ *
+ * A longer request of a newer library is fine if all that we do not know is
+ * zero.
+ *
+ * Return: 0, -EINVAL if it is too short, -EOPNOTSUPP if it asks for what we do
+ * not know, -EFAULT.
+ */
+int uet_udata_in(struct ib_udata *udata, void *req, size_t size)
+{
+	int err;
+
+	if (!udata || (!size && !udata->inlen))
+		return 0;
+	if (udata->inlen < size)
+		return -EINVAL;
+	if (!size)
+		return ib_is_udata_cleared(udata, 0, udata->inlen) ?
+		       0 : -EOPNOTSUPP;
+	err = copy_struct_from_user(req, size, udata->inbuf, udata->inlen);
+	return err == -E2BIG ? -EOPNOTSUPP : err;
+}
+
+/**
+ * uet_udata_out - answer user space
+ * @udata: of the verb; NULL for the kernel
+ * @resp: answer
+ * @size: its bytes
+ *
+ * An older library gets the part it knows, a newer one zeros behind it.
+ *
+ * Return: 0 or -EFAULT.
+ */
+int uet_udata_out(struct ib_udata *udata, const void *resp, size_t size)
+{
+	size_t n;
+
+	if (!udata)
+		return 0;
+	n = min(size, udata->outlen);
+	if (n && copy_to_user(udata->outbuf, resp, n))
+		return -EFAULT;
+	if (udata->outlen > n &&
+	    clear_user((u8 __user *)udata->outbuf + n, udata->outlen - n))
+		return -EFAULT;
+	return 0;
+}
+
+/* For verbs that take and give nothing of ours. */
+int uet_udata_none(struct ib_udata *udata)
+{
+	return uet_udata_in(udata, NULL, 0) ?: uet_udata_out(udata, NULL, 0);
+}
+
+static int uet_query_device(struct ib_device *ib, struct ib_device_attr *attr,
+			    struct ib_udata *udata)
+{
+	*attr = uet_caps;
+	attr->sys_image_guid = ib->node_guid;
+	return uet_udata_none(udata);
+}
+
+static void uet_get_dev_fw_str(struct ib_device *ib, char *str)
+{
+	/* No firmware: the specification that is spoken. */
+	strscpy(str, "UET 1.0", IB_FW_VERSION_NAME_MAX);
+}
+
+/**
+ * uet_active_mtu - port MTU as verbs has it
+ * @dev: device
+ *
+ * Verbs knows no more than 4096, whatever a packet may carry.
+ */
+enum ib_mtu uet_active_mtu(const struct uet_dev *dev)
+{
+	return ib_mtu_int_to_enum(uet_fep_payload_mtu(dev->fep));
+}
+
+static int uet_port_state(const struct net_device *ndev)
+{
+	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
+							       IB_PORT_DOWN;
+}
+
+static u8 uet_phys_state(const struct net_device *ndev)
+{
+	if (!netif_running(ndev))
+		return IB_PORT_PHYS_STATE_DISABLED;
+	return netif_carrier_ok(ndev) ? IB_PORT_PHYS_STATE_LINK_UP :
+					IB_PORT_PHYS_STATE_POLLING;
+}
+
+/**
+ * uet_port_changed - the netdev went up or down or has other attributes
+ * @dev: device
+ * @ndev: its netdev
+ * @attrs: attributes other than the state changed
+ *
+ * Context: netdev notifier, or registration. Only queues.
+ */
+void uet_port_changed(struct uet_dev *dev, struct net_device *ndev, bool attrs)
+{
+	int state = uet_port_state(ndev);
+	int old = xchg(&dev->port_state, state);
+	struct ib_event ev = {
+		.device = &dev->ib,
+		.event = state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE :
+						   IB_EVENT_PORT_ERR,
+		.element.port_num = UET_PORT,
+	};
+
+	if ((state != old && !UET_CORE_REPORTS_PORT(ndev)) ||
+	    (attrs && state == IB_PORT_ACTIVE))
+		ib_dispatch_event(&ev);
+}
+
+static int uet_query_port(struct ib_device *ib, u32 port,
+			  struct ib_port_attr *attr)
+{
+	struct uet_dev *dev = to_udev(ib);
+	struct net_device *ndev;
+	int err;
+
+	if (port != UET_PORT)
+		return -EINVAL;
+	ndev = ib_device_get_netdev(ib, port);
+	if (!ndev)
+		return -ENODEV;
+	attr->state = uet_port_state(ndev);
+	attr->phys_state = uet_phys_state(ndev);
+	dev_put(ndev);
+
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = uet_active_mtu(dev);
+	attr->gid_tbl_len = 256;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = UET_MAX_MSG;
+	attr->pkey_tbl_len = 1;
+	attr->max_vl_num = 1;
+	err = ib_get_eth_speed(ib, port, &attr->active_speed,
+			       &attr->active_width);
+	return err;
+}
+
+static int uet_get_port_immutable(struct ib_device *ib, u32 port,
+				  struct ib_port_immutable *imm)
+{
+	struct ib_port_attr attr;
+	int err;
+
+	err = ib_query_port(ib, port, &attr);
+	if (err)
+		return err;
+	imm->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	imm->pkey_tbl_len = attr.pkey_tbl_len;
+	imm->gid_tbl_len = attr.gid_tbl_len;
+	imm->max_mad_size = IB_MGMT_MAD_SIZE;
+	return 0;
+}
+
+static enum rdma_link_layer uet_get_link_layer(struct ib_device *ib, u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+static int uet_query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = IB_DEFAULT_PKEY_FULL;
+	return 0;
+}
+
+static int uet_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
+{
+	struct uet_alloc_ucontext_resp resp = {
+		.caps = UET_CAP_RU,
+		.max_inline = UET_MAX_INLINE,
+		.max_sge = UET_MAX_SGE,
+	};
+	int err;
+
+	err = uet_udata_in(udata, NULL, 0);
+	return err ?: uet_udata_out(udata, &resp, sizeof(resp));
+}
+
+static void uet_dealloc_ucontext(struct ib_ucontext *uctx)
+{
+}
+
+/*
+ * The device goes while a process has it open. ib_core has destroyed all
+ * objects of the process before it calls this, and refuses its calls from now
+ * on. The rings still mapped are plain pages that nothing of ours looks at
+ * any more, see uet_ring_free(), so there is no mapping to revoke.
+ */
+static void uet_disassociate_ucontext(struct ib_ucontext *uctx)
+{
+}
+
+static int uet_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	return uet_udata_none(udata);
+}
+
+static int uet_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	return 0;
+}
+
+/* Called between registration and the first client. */
+static int uet_enable_driver(struct ib_device *ib)
+{
+	return uet_dev_publish(ib);
+}
+
+/* The one end of every device, however it came about. Context: process. */
+static void uet_dealloc_driver(struct ib_device *ib)
+{
+	struct uet_dev *dev = to_udev(ib);
+
+	uet_dev_unpublish(dev);
+	if (dev->fep)
+		uet_fep_destroy(dev->fep);
+	xa_destroy(&dev->qps);
+	xa_destroy(&dev->mrs);
+	xa_destroy(&dev->ahs);
+}
+
+const struct ib_device_ops uet_dev_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = UET_DRIVER_ID,
+	.uverbs_abi_ver = UET_ABI_VERSION,
+	UET_OPS_ROBUST_UDATA
+
+	.alloc_hw_port_stats = uet_alloc_hw_port_stats,
+	.alloc_pd = uet_alloc_pd,
+	.alloc_ucontext = uet_alloc_ucontext,
+	.create_ah = uet_create_ah,
+	.create_cq = uet_create_cq,
+	.create_qp = uet_create_qp,
+	.create_user_ah = uet_create_ah,
+	.dealloc_driver = uet_dealloc_driver,
+	.dealloc_pd = uet_dealloc_pd,
+	.dealloc_ucontext = uet_dealloc_ucontext,
+	.dereg_mr = uet_dereg_mr,
+	.destroy_ah = uet_destroy_ah,
+	.destroy_cq = uet_destroy_cq,
+	.destroy_qp = uet_destroy_qp,
+	.disassociate_ucontext = uet_disassociate_ucontext,
+	.enable_driver = uet_enable_driver,
+	.get_dev_fw_str = uet_get_dev_fw_str,
+	.get_dma_mr = uet_get_dma_mr,
+	.get_hw_stats = uet_get_hw_stats,
+	.get_link_layer = uet_get_link_layer,
+	.get_port_immutable = uet_get_port_immutable,
+	.mmap = uet_mmap,
+	.mmap_free = uet_mmap_free,
+	.modify_qp = uet_modify_qp,
+	.poll_cq = uet_poll_cq,
+	.post_recv = uet_post_recv,
+	.post_send = uet_post_send,
+	.query_device = uet_query_device,
+	.query_pkey = uet_query_pkey,
+	.query_port = uet_query_port,
+	.query_qp = uet_query_qp,
+	.reg_user_mr = uet_reg_user_mr,
+	.req_notify_cq = uet_req_notify_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, uet_ah, ib),
+	INIT_RDMA_OBJ_SIZE(ib_cq, uet_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_pd, uet_pd, ib),
+	INIT_RDMA_OBJ_SIZE(ib_qp, uet_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, uet_ucontext, ib),
+};

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Receive queues: buffers lent to the engine, and their completions.
+ *
+ * A posted entry stays in the ring until a message asks for it; then it is
+ * copied once, checked, and its slot is free again. User space posts without
+ * a call. Only in error, when entries must be flushed that no message will
+ * ever ask for, the ring says that a call is wanted (UET_RING_KICK).
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/slab.h>
+#include <linux/uio.h>
+#include <net/ip.h>
+#include <rdma/ib_cache.h>
+
+#include "uet.h"
+
+/* Request for one receive; NULL if memory is short. */
+struct uet_recv_wr *uet_recv_wr_alloc(u32 max_sge, gfp_t gfp)
+{
+	struct uet_recv_wr *wr;
+
+	wr = kzalloc(struct_size(wr, sge, max_sge), gfp);
+	if (wr)
+		wr->rx.sge = wr->sge;
+	return wr;
+}
+
+/* rq->lock held. */
+static struct uet_recv_wr *uet_rq_wr_get(struct uet_rq *rq)
+{
+	struct uet_recv_wr *wr;
+
+	if (rq->spare_used)
+		return uet_recv_wr_alloc(rq->max_sge, GFP_ATOMIC);
+	rq->spare_used = true;
+	wr = rq->spare;
+	memset(&wr->rx, 0, sizeof(wr->rx));
+	wr->rx.sge = wr->sge;
+	wr->spare = true;
+	return wr;
+}
+
+/* The engine and the CQ are done with it. */
+static void uet_rq_wr_put(struct uet_qp *qp, struct uet_recv_wr *wr)
+{
+	bool spare = wr->spare;
+	unsigned long irq;
+
+	uet_sges_put(wr->sge, wr->rx.nr_sge);
+	if (!spare)
+		kfree(wr);
+	spin_lock_irqsave(&qp->rq.lock, irq);
+	if (spare)
+		qp->rq.spare_used = false;
+	qp->rq.active--;
+	spin_unlock_irqrestore(&qp->rq.lock, irq);
+	uet_qp_wake(qp);
+}
+
+/* Completions of a reset or dying QP are nobody's. */
+static bool uet_rq_silent(const struct uet_qp *qp)
+{
+	return READ_ONCE(qp->state) == IB_QPS_RESET;
+}
+
+static void uet_rq_push(struct uet_qp *qp, struct uet_cqe *cqe,
+			struct uet_defer *d)
+{
+	if (uet_rq_silent(qp))
+		return;
+	cqe->qp_num = qp->ib.qp_num;
+	if (!uet_cq_push(qp->ib.recv_cq, cqe, &qp->ib, d))
+		uet_qp_to_error(qp, UET_QP_EV_FATAL);
+}
+
+static void uet_rq_push_error(struct uet_qp *qp, u64 wr_id, u8 status,
+			      u32 vendor, struct uet_defer *d)
+{
+	struct uet_cqe cqe = {
+		.wr_id = wr_id,
+		.status = status,
+		.vendor_err = vendor,
+		.opcode = IB_WC_RECV,
+	};
+
+	uet_rq_push(qp, &cqe, d);
+}
+
+/*
+ * Entries waiting in the ring. User space may write any index; more than the
+ * ring holds ends this QP and no other. rq->lock held.
+ */
+static u32 uet_rq_posted(struct uet_qp *qp)
+{
+	struct uet_rq *rq = &qp->rq;
+	u32 n;
+
+	if (!rq->ring || rq->broken)
+		return 0;
+	if (!qp->user)
+		return uet_ring_used(rq->prod, rq->cons);
+	/* Pairs with the release of user space: the entries are whole. */
+	n = uet_ring_used(smp_load_acquire(&rq->ring->hdr->prod), rq->cons);
+	if (n <= rq->ring->depth)
+		return n;
+	rq->broken = true;
+	uet_stat_inc(qp->dev->fep, UET_STAT_BAD_DOORBELL);
+	return 0;
+}
+
+/* Copy the entry at the head to rq->wqe and free its slot. rq->lock held. */
+static void uet_rq_take(struct uet_rq *rq)
+{
+	memcpy(rq->wqe, uet_ring_at(rq->ring, rq->cons), rq->ring->stride);
+	/* User space may be writing there: from here on it is the copy. */
+	barrier();
+	rq->cons++;
+	/* Pairs with the acquire of user space: we are done with the entry. */
+	smp_store_release(&rq->ring->hdr->cons, rq->cons);
+}
+
+/*
+ * Turn the copied entry into a scatter list. Memory is looked up only where
+ * the message has data for it. rq->lock held.
+ */
+static u8 uet_rq_sges(struct uet_qp *qp, struct uet_recv_wr *wr, bool data)
+{
+	const struct uet_recv_wqe *wqe = qp->rq.wqe;
+	const struct uet_wqe_sge *in = (const void *)(wqe + 1);
+	u32 i;
+
+	wr->wr_id = wqe->wr_id;
+	if (wqe->num_sge > qp->rq.max_sge || wqe->reserved)
+		return IB_WC_LOC_QP_OP_ERR;
+	for (i = 0; data && i < wqe->num_sge; i++) {
+		if (!in[i].length)
+			continue;
+		if (uet_mr_local(qp, in[i].lkey, in[i].addr, in[i].length,
+				 true, &wr->sge[wr->rx.nr_sge]))
+			return IB_WC_LOC_PROT_ERR;
+		wr->rx.nr_sge++;
+		wr->rx.room += in[i].length;
+	}
+	return IB_WC_SUCCESS;
+}
+
+/* IPv4 in the place of a GRH: the header fills the last 20 of 40 bytes. */
+static void uet_grh_ipv4(u8 *grh, const struct uet_rx_hdr *hdr, u32 len)
+{
+	struct iphdr ip = {
+		.version = 4,
+		.ihl = 5,
+		.tos = hdr->tclass,
+		.tot_len = htons(sizeof(ip) + sizeof(struct udphdr) + len),
+		.ttl = hdr->hop_limit,
+		.protocol = IPPROTO_UDP,
+		.saddr = hdr->src.s6_addr32[3],
+		.daddr = hdr->dst.s6_addr32[3],
+	};
+
+	ip_send_check(&ip);
+	memset(grh, 0, UET_GRH_BYTES - sizeof(ip));
+	memcpy(grh + UET_GRH_BYTES - sizeof(ip), &ip, sizeof(ip));
+}
+
+static void uet_grh_ipv6(u8 *grh, const struct uet_rx_hdr *hdr, u32 len)
+{
+	struct ipv6hdr ip = {
+		.payload_len = htons(sizeof(struct udphdr) + len),
+		.nexthdr = IPPROTO_UDP,
+		.hop_limit = hdr->hop_limit,
+		.saddr = hdr->src,
+		.daddr = hdr->dst,
+	};
+
+	ip6_flow_hdr(&ip, hdr->tclass, 0);
+	memcpy(grh, &ip, sizeof(ip));
+}
+
+/* Write to one entry; false if its memory is gone. */
+static bool uet_sge_write(const struct uet_sge *sge, const void *from, u32 len)
+{
+	const struct uet_mem *mem = sge->mem;
+	u64 pos, in_block;
+	struct iov_iter it;
+	bool ok;
+	u32 i;
+
+	if (!mem) {
+		memcpy((void *)(uintptr_t)sge->off, from, len);
+		return true;
+	}
+	if (!uet_mem_enter(sge->mem))
+		return false;
+	pos = sge->off + mem->first_off;
+	i = pos >> mem->shift;
+	/* Block 0 may lack bytes in front, see struct uet_mem. */
+	in_block = i ? pos & (BIT_ULL(mem->shift) - 1) : sge->off;
+	iov_iter_bvec(&it, ITER_DEST, mem->bvec + i, mem->nr_bvec - i,
+		      in_block + len);
+	iov_iter_advance(&it, in_block);
+	ok = copy_to_iter(from, len, &it) == len;
+	uet_mem_exit(sge->mem);
+	return ok;
+}
+
+static bool uet_recv_put_grh(struct uet_recv_wr *wr,
+			     const struct uet_rx_hdr *hdr, u32 len)
+{
+	u8 grh[UET_GRH_BYTES];
+	u32 done = 0;
+	u16 i;
+
+	if (ipv6_addr_v4mapped(&hdr->dst))
+		uet_grh_ipv4(grh, hdr, len);
+	else
+		uet_grh_ipv6(grh, hdr, len);
+	for (i = 0; i < wr->rx.nr_sge && done < sizeof(grh); i++) {
+		u32 n = min_t(u32, sizeof(grh) - done, wr->sge[i].len);
+
+		if (!uet_sge_write(&wr->sge[i], grh + done, n))
+			return false;
+		done += n;
+	}
+	return true;
+}
+
+/*
+ * ib_core finds the interface of a management datagram by VLAN: that of the
+ * address it was sent to.
+ */
+static u16 uet_recv_vlan(struct uet_qp *qp, const struct uet_rx_hdr *hdr)
+{
+	const struct ib_gid_attr *attr;
+	union ib_gid gid;
+	u16 vlan = 0xffff;
+
+	memcpy(gid.raw, &hdr->dst, sizeof(gid));
+	attr = rdma_find_gid_by_port(&qp->dev->ib, &gid,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, UET_PORT,
+				     NULL);
+	if (IS_ERR(attr))
+		return vlan;
+	if (rdma_read_gid_l2_fields(attr, &vlan, NULL))
+		vlan = 0xffff;
+	rdma_put_gid_attr(attr);
+	return vlan;
+}
+
+/* The buffer is used up, the message is not delivered. */
+static struct uet_recv *uet_recv_fail(struct uet_qp *qp, struct uet_recv_wr *wr,
+				      u8 status, int err, struct uet_defer *d)
+{
+	uet_rq_push_error(qp, wr->wr_id, status, 0, d);
+	uet_rq_wr_put(qp, wr);
+	/*
+	 * A datagram that does not fit costs its buffer, not the QP: any peer
+	 * could send one.
+	 */
+	if (status != IB_WC_LOC_LEN_ERR || !qp->grh)
+		uet_qp_to_error(qp, UET_QP_EV_FLUSH);
+	return ERR_PTR(err);
+}
+
+/* Take the next posted entry; *@status tells whether it can be used. */
+static struct uet_recv_wr *uet_rq_next(struct uet_qp *qp, bool data, u8 *status)
+{
+	struct uet_rq *rq = &qp->rq;
+	struct uet_recv_wr *wr = NULL;
+	unsigned long irq;
+	bool broken;
+
+	spin_lock_irqsave(&rq->lock, irq);
+	if (!rq->flushing && uet_rq_posted(qp))
+		wr = uet_rq_wr_get(rq);
+	if (wr) {
+		rq->active++;
+		uet_rq_take(rq);
+		*status = uet_rq_sges(qp, wr, data);
+	}
+	broken = rq->broken;
+	spin_unlock_irqrestore(&rq->lock, irq);
+	if (broken)
+		uet_qp_to_error(qp, UET_QP_EV_FATAL);
+	return wr;
+}
+
+static bool uet_qp_receives(const struct uet_qp *qp)
+{
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_RTR:
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+	case IB_QPS_SQE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * uet_recv_get - struct uet_fep_ops.recv_get
+ * @ep: endpoint
+ * @op: UET_OP_SEND, UET_OP_WRITE (immediate) or UET_OP_DATAGRAM_SEND
+ * @len: bytes of the message
+ * @match: datagrams: the Q_Key
+ * @hdr: datagrams: addresses
+ * @d: for notifications
+ *
+ * Context: engine lock.
+ * Return: the buffer, NULL for none, or ERR_PTR as the seam has it.
+ */
+struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
+			      const struct uet_rx_hdr *hdr,
+			      struct uet_defer *d)
+{
+	struct uet_qp *qp = uet_ep_priv(ep);
+	bool data = op != UET_OP_WRITE;
+	struct uet_recv_wr *wr;
+	u8 status;
+
+	if (!uet_qp_receives(qp))
+		return NULL;
+	if (qp->grh && (u32)match != READ_ONCE(qp->qkey))
+		return ERR_PTR(-EPERM);
+	wr = uet_rq_next(qp, data, &status);
+	if (!wr)
+		return NULL;
+	if (status != IB_WC_SUCCESS) {
+		uet_stat_inc(qp->dev->fep, UET_STAT_BAD_WQE);
+		return uet_recv_fail(qp, wr, status, -EACCES, d);
+	}
+
+	wr->rx.skip = qp->grh ? UET_GRH_BYTES : 0;
+	if (data && (u64)len + wr->rx.skip > wr->rx.room)
+		return uet_recv_fail(qp, wr, IB_WC_LOC_LEN_ERR, -EMSGSIZE, d);
+	if (qp->grh && !uet_recv_put_grh(wr, hdr, len))
+		return uet_recv_fail(qp, wr, IB_WC_LOC_PROT_ERR, -EACCES, d);
+	wr->vlan = qp->ib.qp_type == IB_QPT_GSI ? uet_recv_vlan(qp, hdr) :
+						  0xffff;
+	return &wr->rx;
+}
+
+static void uet_recv_cqe(const struct uet_qp *qp, const struct uet_recv_wr *wr,
+			 struct uet_cqe *cqe)
+{
+	const struct uet_recv *rx = &wr->rx;
+
+	cqe->opcode = rx->op == UET_OP_WRITE ? IB_WC_RECV_RDMA_WITH_IMM :
+					       IB_WC_RECV;
+	cqe->byte_len = rx->len + rx->skip;
+	cqe->job_id = rx->job_id;
+	if (qp->mode != UET_EP_ROD)
+		cqe->src_qp = rx->src_wire;
+	if (rx->has_hdata) {
+		cqe->flags |= UET_CQE_WITH_IMM;
+		cqe->imm_data = qp->mode == UET_EP_RUD ? rx->hdata :
+							 (u32)rx->hdata;
+	}
+	/* WRITE carries the wish in its header data, uet-wire 4. */
+	if (rx->solicited ||
+	    (rx->op == UET_OP_WRITE && rx->hdata & BIT_ULL(32)))
+		cqe->flags |= UET_CQE_SOLICITED;
+	if (qp->grh)
+		cqe->flags |= UET_CQE_GRH;
+	if (wr->vlan != 0xffff) {
+		cqe->flags |= UET_CQE_VLAN;
+		cqe->vlan_id = wr->vlan;
+	}
+}
+
+static u8 uet_recv_status(int status)
+{
+	switch (status) {
+	case UET_ST_OK:
+		return IB_WC_SUCCESS;
+	case UET_ST_FLUSHED:
+		return IB_WC_WR_FLUSH_ERR;
+	case UET_ST_PROT:
+		return IB_WC_LOC_PROT_ERR;
+	default:
+		return IB_WC_REM_ABORT_ERR;
+	}
+}
+
+/**
+ * uet_recv_done - struct uet_fep_ops.recv_done
+ * @ep: endpoint
+ * @recv: what uet_recv_get() lent
+ * @status: enum uet_status or enum uet_rc
+ * @d: for notifications
+ *
+ * Context: engine lock.
+ */
+void uet_recv_done(struct uet_ep *ep, struct uet_recv *recv, int status,
+		   struct uet_defer *d)
+{
+	struct uet_recv_wr *wr = container_of(recv, struct uet_recv_wr, rx);
+	struct uet_qp *qp = uet_ep_priv(ep);
+	struct uet_cqe cqe = {
+		.wr_id = wr->wr_id,
+		.status = uet_recv_status(status),
+		.opcode = IB_WC_RECV,
+		.vendor_err = status,
+	};
+
+	if (status == UET_ST_OK)
+		uet_recv_cqe(qp, wr, &cqe);
+	if (READ_ONCE(qp->state) == IB_QPS_RTR &&
+	    !test_and_set_bit(0, &qp->comm_est))
+		uet_qp_event(qp, UET_QP_EV_COMM_EST);
+	uet_rq_push(qp, &cqe, d);
+	uet_rq_wr_put(qp, wr);
+	if (status != UET_ST_OK && status != UET_ST_FLUSHED &&
+	    qp->mode == UET_EP_ROD)
+		uet_qp_to_error(qp, UET_QP_EV_FLUSH);
+}
+
+/*
+ * Complete one posted entry as flushed. rq->lock held; the CQ lock is a leaf.
+ */
+static bool uet_rq_flush_one(struct uet_qp *qp, struct uet_defer *d)
+{
+	const struct uet_recv_wqe *wqe = qp->rq.wqe;
+
+	if (!uet_rq_posted(qp))
+		return false;
+	uet_rq_take(&qp->rq);
+	uet_rq_push_error(qp, wqe->wr_id, IB_WC_WR_FLUSH_ERR, 0, d);
+	return true;
+}
+
+/*
+ * Flush what is posted, at most one ring full: a process that goes on posting
+ * brings its own call for each.
+ */
+static void uet_rq_flush_posted(struct uet_qp *qp, struct uet_defer *d)
+{
+	u32 left = qp->rq.ring ? qp->rq.ring->depth : 0;
+	unsigned long irq;
+	bool more = true;
+
+	while (more && left--) {
+		spin_lock_irqsave(&qp->rq.lock, irq);
+		more = uet_rq_flush_one(qp, d);
+		spin_unlock_irqrestore(&qp->rq.lock, irq);
+	}
+}
+
+/**
+ * uet_rq_flush - from now on what is posted is flushed at once
+ * @qp: in error; the engine holds no receive any more
+ * @d: for notifications
+ *
+ * Context: process.
+ */
+void uet_rq_flush(struct uet_qp *qp, struct uet_defer *d)
+{
+	struct uet_rq *rq = &qp->rq;
+
+	if (!rq->ring)
+		return;
+	spin_lock_irq(&rq->lock);
+	rq->flushing = true;
+	WRITE_ONCE(rq->ring->hdr->flags, UET_RING_KICK);
+	spin_unlock_irq(&rq->lock);
+	/*
+	 * Pairs with the barrier of user space between its index and its look
+	 * at the flag: one of us sees the other.
+	 */
+	smp_mb();
+	uet_rq_flush_posted(qp, d);
+}
+
+/**
+ * uet_rq_reset - forget what is posted
+ * @qp: nobody works on it
+ *
+ * Context: process.
+ */
+void uet_rq_reset(struct uet_qp *qp)
+{
+	struct uet_rq *rq = &qp->rq;
+
+	spin_lock_irq(&rq->lock);
+	rq->prod = 0;
+	rq->cons = 0;
+	rq->flushing = false;
+	rq->broken = false;
+	uet_ring_reset(rq->ring);
+	spin_unlock_irq(&rq->lock);
+}
+
+/* Write one request of the kernel to the ring. rq->lock held. */
+static int uet_rq_put(struct uet_rq *rq, const struct ib_recv_wr *wr)
+{
+	struct uet_recv_wqe *wqe;
+	struct uet_wqe_sge *out;
+	int i;
+
+	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
+		return -EINVAL;
+	if (!rq->ring ||
+	    uet_ring_used(rq->prod, rq->cons) >= rq->ring->depth)
+		return -ENOMEM;
+	wqe = uet_ring_at(rq->ring, rq->prod);
+	*wqe = (struct uet_recv_wqe){
+		.wr_id = wr->wr_id,
+		.num_sge = wr->num_sge,
+	};
+	out = (struct uet_wqe_sge *)(wqe + 1);
+	for (i = 0; i < wr->num_sge; i++) {
+		out[i].addr = wr->sg_list[i].addr;
+		out[i].length = wr->sg_list[i].length;
+		out[i].lkey = wr->sg_list[i].lkey;
+	}
+	rq->prod++;
+	return 0;
+}
+
+/* User space has posted to a ring that asks for a call. Context: process. */
+static int uet_recv_kick(struct uet_qp *qp)
+{
+	struct uet_defer d;
+
+	uet_defer_init(&d);
+	if (READ_ONCE(qp->rq.flushing))
+		uet_rq_flush_posted(qp, &d);
+	uet_defer_run(&d);
+	return 0;
+}
+
+/**
+ * uet_post_recv - post receive requests
+ * @ib: QP
+ * @wr: requests of the kernel; ignored for a QP of user space, whose requests
+ *	are in its ring
+ * @bad_wr: first one that was not posted
+ *
+ * Context: any.
+ */
+int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
+		  const struct ib_recv_wr **bad_wr)
+{
+	struct uet_qp *qp = to_uqp(ib);
+	unsigned long irq;
+	int err = 0;
+
+	if (qp->user)
+		return uet_recv_kick(qp);
+	spin_lock_irqsave(&qp->rq.lock, irq);
+	if (READ_ONCE(qp->state) == IB_QPS_RESET)
+		err = -EINVAL;
+	while (wr && !err) {
+		err = uet_rq_put(&qp->rq, wr);
+		if (!err)
+			wr = wr->next;
+	}
+	while (qp->rq.flushing && uet_rq_flush_one(qp, NULL))
+		;
+	spin_unlock_irqrestore(&qp->rq.lock, irq);
+	if (err)
+		*bad_wr = wr;
+	return err;
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Private structs of the verbs provider (uet.ko). It keeps queues, keys and
+ * rights; packets are the engine's business, see dp/uet_dp.h.
+ *
+ * Locks, outer first:
+ *	uet_qp.mutex	modify, destroy and the error work; process context
+ *	engine locks	taken by uet_ep_*() and uet_msg_submit(); callbacks run
+ *			under them
+ *	uet_sq.lock, uet_rq.lock	irqsave, never one inside the other
+ *	uet_cq.lock	irqsave, leaf
+ *
+ * Engine calls want interrupts on and none of the three spinlocks held. The
+ * consumer's completion handler is called with no lock held and never from
+ * inside a verb of that consumer (Documentation/infiniband/core_locking.rst).
+ */
+#ifndef UET_VERBS_H
+#define UET_VERBS_H
+
+#include <linux/completion.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uet-abi.h>
+#include <rdma/uverbs_ioctl.h>
+
+#include "../compat.h"
+#include "../dp/uet_dp.h"
+
+#define UET_PORT		1
+#define UET_MAX_SGE		32
+#define UET_MAX_WR		16384
+#define UET_MAX_CQE		(1 << 20)
+#define UET_MAX_INLINE		512
+#define UET_MAX_RD_ATOMIC	128
+#define UET_MAX_MR_SIZE		(1ULL << 38)
+#define UET_MAX_MSG		(1U << 31)
+#define UET_GRH_BYTES		40
+#define UET_GSI_QPN		1
+
+/* QP numbers: RI 0 (numbers below 0x1000) is the provider's own channel. */
+#define UET_QPN_MIN		0x1000
+#define UET_QPN_MAX		0xffffff
+
+/* Memory keys: a 24-bit index and 8 bits that change at each use of it. */
+#define UET_KEY_INDEX_MAX	0xffffff
+/* Index 0 is no region; this key of it means kernel addresses. */
+#define UET_LOCAL_DMA_LKEY	0x000000ff
+
+/* WQEs that one pass of the send queue takes before others get a turn. */
+#define UET_SQ_BUDGET		32
+
+struct uet_dev {
+	struct ib_device ib;
+	struct uet_fep *fep;
+
+	struct xarray qps;	/* QP number -> struct uet_qp */
+	u32 qp_next;
+	struct xarray mrs;	/* key index -> struct uet_mr; RCU readers */
+	u32 mr_next;
+	struct xarray ahs;	/* handle -> struct uet_ah of user space */
+	u32 ah_next;
+
+	int port_state;		/* last one told to users, enum ib_port_state */
+};
+
+struct uet_ucontext {
+	struct ib_ucontext ib;
+};
+
+struct uet_pd {
+	struct ib_pd ib;
+};
+
+struct uet_ah {
+	struct ib_ah ib;
+	struct uet_path *path;
+	u32 num;		/* 0: AH of the kernel */
+};
+
+/**
+ * struct uet_ringbuf - a ring and its mapping
+ * @entry: how user space finds it
+ * @hdr: head of the ring, vmalloc memory
+ * @size: bytes, whole pages
+ * @depth: entries, power of two
+ * @stride: bytes per entry
+ * @user: shared with user space: its indices are not to be believed
+ */
+struct uet_ringbuf {
+	struct rdma_user_mmap_entry entry;
+	struct uet_ring *hdr;
+	size_t size;
+	u32 depth;
+	u32 stride;
+	bool user;
+};
+
+/**
+ * struct uet_cq - completion queue
+ * @lock: protects everything below up to @failed
+ * @ring: where CQEs go
+ * @qps: kernel CQs: QP of each entry, NULL once that is destroyed
+ * @prod: next entry to fill; ring->prod is a copy for the reader
+ * @cons: kernel CQs: next entry to poll
+ * @armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
+ * @failed: overflowed; nothing is added any more
+ * @notify: user CQs: wake the reader once no lock is held
+ * @comp_work: kernel CQs: the same from BH work
+ * @err_work: IB_EVENT_CQ_ERR
+ * @refs: one for the CQ, one per pending notification or work
+ * @gone: completed by the last reference
+ */
+struct uet_cq {
+	struct ib_cq ib;
+	spinlock_t lock;
+	struct uet_ringbuf *ring;
+	struct ib_qp **qps;
+	u32 prod;
+	u32 cons;
+	u8 armed;
+	bool failed;
+
+	struct uet_notify notify;
+	struct work_struct comp_work;
+	struct work_struct err_work;
+	refcount_t refs;
+	struct completion gone;
+};
+
+/**
+ * struct uet_mr - memory region
+ * @mem: what the engine sees; its last reference frees this struct
+ * @umem: pinned pages; NULL for a DMA region: all kernel addresses
+ * @bvec: blocks of @mem
+ * @pd: protection domain; compared only
+ * @iova: address of the first byte as users name it
+ * @length: bytes
+ * @key: lkey and rkey
+ * @access: enum ib_access_flags
+ * @rcu: for freeing
+ */
+struct uet_mr {
+	struct ib_mr ib;
+	struct uet_mem mem;
+	struct ib_umem *umem;
+	struct bio_vec *bvec;
+	const struct ib_pd *pd;
+	u64 iova;
+	u64 length;
+	u32 key;
+	int access;
+	struct rcu_head rcu;
+};
+
+enum uet_slot_state {
+	UET_SLOT_FREE,
+	UET_SLOT_HELD,		/* checked, waits for earlier READs */
+	UET_SLOT_ACTIVE,	/* with the engine */
+	UET_SLOT_DONE,		/* waits for its turn to complete */
+};
+
+/**
+ * struct uet_sq_slot - a send work request from doorbell to completion
+ * @msg: what the engine works on
+ * @path: kernel QPs: where to, taken when the request was posted
+ * @wr_id: of the request
+ * @vendor: code that explains a bad @status
+ * @status: enum ib_wc_status
+ * @state: enum uet_slot_state
+ * @opcode: enum uet_wqe_op
+ * @flags: enum uet_wqe_flags
+ * @bad: the entry itself was wrong
+ */
+struct uet_sq_slot {
+	struct uet_msg msg;
+	struct uet_path *path;
+	u64 wr_id;
+	u32 vendor;
+	u8 status;
+	u8 state;
+	u8 opcode;
+	u8 flags;
+	bool bad;
+};
+
+/**
+ * struct uet_sq - send queue
+ * @lock: protects all below except @wqe and slots in other hands
+ * @ring: WQEs; NULL for depth 0
+ * @slots: one per ring entry
+ * @sges: memory of the slots' scatter lists
+ * @wqe: the entry being checked, a private copy; owned by the runner
+ * @max_sge: per request
+ * @max_inline: bytes per request
+ * @sig_all: every request completes with a CQE
+ * @prod: kernel QPs: next entry to post
+ * @next: next entry to start
+ * @cons: oldest entry that has not completed
+ * @reads: READs with the engine
+ * @active: messages with the engine
+ * @running: somebody works on the queue
+ * @again: somebody else wanted to meanwhile
+ * @blocked: the runner stopped at an entry that must wait for a completion
+ * @halted: a bad WQE was met; nothing is started until it has completed
+ * @error: an error completed; what follows is flushed
+ * @broken: user space scribbled over the indices; the ring is not read again
+ */
+struct uet_sq {
+	spinlock_t lock;
+	struct uet_ringbuf *ring;
+	struct uet_sq_slot *slots;
+	struct uet_sge *sges;
+	void *wqe;
+	u32 max_sge;
+	u32 max_inline;
+	bool sig_all;
+
+	u32 prod;
+	u32 next;
+	u32 cons;
+	u32 reads;
+	u32 active;
+	bool running;
+	bool again;
+	bool blocked;
+	bool halted;
+	bool error;
+	bool broken;
+};
+
+/**
+ * struct uet_recv_wr - a receive work request in use
+ * @rx: what the engine works on
+ * @wr_id: of the request
+ * @vlan: VLAN of the address that a datagram came to, 0xffff: none
+ * @spare: this is uet_rq.spare
+ * @sge: scatter list
+ */
+struct uet_recv_wr {
+	struct uet_recv rx;
+	u64 wr_id;
+	u16 vlan;
+	bool spare;
+	struct uet_sge sge[];
+};
+
+/**
+ * struct uet_rq - receive queue
+ * @lock: protects all below
+ * @ring: WQEs; NULL for depth 0
+ * @wqe: the entry being read, a private copy
+ * @spare: request for the usual case of one at a time
+ * @max_sge: per request
+ * @prod: kernel QPs: next entry to post
+ * @cons: next entry to use
+ * @active: requests with the engine
+ * @spare_used: @spare is with the engine
+ * @flushing: what is posted completes with a flush error at once
+ * @broken: as in struct uet_sq
+ */
+struct uet_rq {
+	spinlock_t lock;
+	struct uet_ringbuf *ring;
+	void *wqe;
+	struct uet_recv_wr *spare;
+	u32 max_sge;
+
+	u32 prod;
+	u32 cons;
+	u32 active;
+	bool spare_used;
+	bool flushing;
+	bool broken;
+};
+
+/* Bits of uet_qp.events: what the event work has to do. */
+enum uet_qp_event {
+	UET_QP_EV_FLUSH,	/* the QP went to error: flush it */
+	UET_QP_EV_FATAL,
+	UET_QP_EV_REQ_ERR,
+	UET_QP_EV_ACCESS_ERR,
+	UET_QP_EV_COMM_EST,
+	UET_QP_EV_SQ_DRAINED,
+};
+
+/**
+ * struct uet_qp - queue pair
+ * @dev: device
+ * @ep: what it is on the wire
+ * @mode: how messages travel
+ * @user: rings are shared with user space
+ * @grh: datagrams: receive buffers start with 40 bytes of GRH
+ * @mutex: serialises modify, destroy and the error work
+ * @attr: what modify set; under @mutex
+ * @path: RC: the peer; under @mutex
+ * @state: enum ib_qp_state; goes to error from any context by cmpxchg,
+ *	elsewhere only under @mutex
+ * @qkey: datagrams
+ * @access: RC, RU: what peers may do at all, enum ib_access_flags
+ * @max_reads: READs under way at a time
+ * @comm_est: IB_EVENT_COMM_EST was given
+ * @sqd_event: IB_EVENT_SQ_DRAINED is due; under sq.lock
+ * @run_notify: resume the send queue once no lock is held
+ * @run_work: the same as BH work
+ * @event_work: everything that needs process context
+ * @events: enum uet_qp_event bits for @event_work
+ * @refs: one for the QP, one per pending notification or work
+ * @gone: completed by the last reference
+ */
+struct uet_qp {
+	struct ib_qp ib;
+	struct uet_dev *dev;
+	struct uet_ep *ep;
+	enum uet_ep_mode mode;
+	bool user;
+	bool grh;
+
+	struct mutex mutex;	/* see above */
+	struct ib_qp_attr attr;
+	struct uet_path *path;
+
+	int state;
+	u32 qkey;
+	int access;
+	u32 max_reads;
+	unsigned long comm_est;
+	bool sqd_event;
+
+	struct uet_sq sq;
+	struct uet_rq rq;
+
+	struct uet_notify run_notify;
+	struct work_struct run_work;
+	struct work_struct event_work;
+	unsigned long events;
+	refcount_t refs;
+	struct completion gone;
+};
+
+static inline struct uet_dev *to_udev(struct ib_device *ib)
+{
+	return container_of(ib, struct uet_dev, ib);
+}
+
+static inline struct uet_ah *to_uah(struct ib_ah *ib)
+{
+	return container_of(ib, struct uet_ah, ib);
+}
+
+static inline struct uet_cq *to_ucq(struct ib_cq *ib)
+{
+	return container_of(ib, struct uet_cq, ib);
+}
+
+static inline struct uet_mr *to_umr(struct ib_mr *ib)
+{
+	return container_of(ib, struct uet_mr, ib);
+}
+
+static inline struct uet_qp *to_uqp(struct ib_qp *ib)
+{
+	return container_of(ib, struct uet_qp, ib);
+}
+
+static inline void *uet_ring_at(const struct uet_ringbuf *rb, u32 i)
+{
+	return (void *)rb->hdr + UET_RING_HDR +
+	       (size_t)(i & (rb->depth - 1)) * rb->stride;
+}
+
+/* Entries between two free-running indices; more than the depth is a lie. */
+static inline u32 uet_ring_used(u32 prod, u32 cons)
+{
+	return prod - cons;
+}
+
+static inline struct uet_sq_slot *uet_sq_slot(const struct uet_sq *sq, u32 i)
+{
+	return &sq->slots[i & (sq->ring->depth - 1)];
+}
+
+/* main.c */
+extern struct workqueue_struct *uet_verbs_wq;
+struct uet_dev *uet_dev_next(struct net *net, u32 *pos);
+struct uet_dev *uet_dev_by_name(struct net *net, const char *name);
+int uet_dev_publish(struct ib_device *ib);
+void uet_dev_unpublish(struct uet_dev *dev);
+
+/* netlink.c */
+int uet_nl_init(void);
+void uet_nl_exit(void);
+
+/* device.c */
+extern const struct ib_device_ops uet_dev_ops;
+int uet_udata_in(struct ib_udata *udata, void *req, size_t size);
+int uet_udata_out(struct ib_udata *udata, const void *resp, size_t size);
+int uet_udata_none(struct ib_udata *udata);
+enum ib_mtu uet_active_mtu(const struct uet_dev *dev);
+void uet_port_changed(struct uet_dev *dev, struct net_device *ndev,
+		      bool attrs);
+
+/* ring.c */
+struct uet_ringbuf *uet_ring_create(struct ib_udata *udata, u32 depth,
+				    u32 stride);
+void uet_ring_info(const struct uet_ringbuf *rb, struct uet_ring_info *info);
+void uet_ring_free(struct uet_ringbuf *rb);
+void uet_ring_reset(struct uet_ringbuf *rb);
+int uet_mmap(struct ib_ucontext *uctx, struct vm_area_struct *vma);
+void uet_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/* cq.c */
+int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
+		  struct uverbs_attr_bundle *attrs);
+int uet_destroy_cq(struct ib_cq *ib, struct ib_udata *udata);
+int uet_poll_cq(struct ib_cq *ib, int nr, struct ib_wc *wc);
+int uet_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags);
+bool uet_cq_push(struct ib_cq *ib, struct uet_cqe *cqe, struct ib_qp *qp,
+		 struct uet_defer *d);
+void uet_cq_forget(struct ib_cq *ib, const struct ib_qp *qp);
+
+/* mr.c */
+struct ib_mr *uet_get_dma_mr(struct ib_pd *pd, int access);
+struct ib_mr *uet_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			      u64 iova, int access,
+			      UET_DMAH_PARAM struct ib_udata *udata);
+int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
+int uet_mr_local(const struct uet_qp *qp, u32 lkey, u64 addr, u32 len,
+		 bool write, struct uet_sge *sge);
+enum uet_rc uet_mr_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
+			  u8 access, struct uet_sge *sge);
+void uet_sges_put(struct uet_sge *sge, unsigned int nr);
+
+/* ah.c */
+int uet_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init,
+		  struct ib_udata *udata);
+int uet_destroy_ah(struct ib_ah *ib, u32 flags);
+struct uet_path *uet_ah_path(struct uet_qp *qp, u32 num);
+struct uet_path *uet_path_from_attr(struct uet_dev *dev,
+				    const struct rdma_ah_attr *attr,
+				    u32 payload_mtu, gfp_t gfp);
+
+/* qp.c */
+int uet_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
+		  struct ib_udata *udata);
+int uet_destroy_qp(struct ib_qp *ib, struct ib_udata *udata);
+void uet_qp_get(struct uet_qp *qp);
+void uet_qp_put(struct uet_qp *qp);
+void uet_qp_event(struct uet_qp *qp, enum uet_qp_event ev);
+void uet_qp_to_error(struct uet_qp *qp, enum uet_qp_event ev);
+void uet_qp_fault(struct uet_ep *ep, enum uet_rc rc, struct uet_defer *d);
+void uet_qp_wake(struct uet_qp *qp);
+
+void uet_qp_flush(struct uet_qp *qp);
+void uet_qp_reset(struct uet_qp *qp);
+
+/* modify.c */
+int uet_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		  struct ib_udata *udata);
+int uet_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init);
+
+/* post.c */
+int uet_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
+		  const struct ib_send_wr **bad_wr);
+
+/* wqe.c */
+bool uet_op_ok(enum uet_ep_mode mode, unsigned int op);
+u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry);
+
+/* sq.c */
+bool uet_sq_run(struct uet_qp *qp, struct uet_defer *d, int budget);
+void uet_sq_run_all(struct uet_qp *qp);
+void uet_sq_run_some(struct uet_qp *qp);
+void uet_sq_queue_work(struct uet_qp *qp);
+void uet_sq_run_notify(struct uet_notify *n);
+void uet_sq_run_work(struct work_struct *work);
+void uet_sq_reset(struct uet_qp *qp);
+void uet_msg_done(struct uet_ep *ep, struct uet_msg *msg, int status,
+		  struct uet_defer *d);
+
+/* recv.c */
+int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
+		  const struct ib_recv_wr **bad_wr);
+void uet_rq_flush(struct uet_qp *qp, struct uet_defer *d);
+void uet_rq_reset(struct uet_qp *qp);
+struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
+			      const struct uet_rx_hdr *hdr,
+			      struct uet_defer *d);
+void uet_recv_done(struct uet_ep *ep, struct uet_recv *recv, int status,
+		   struct uet_defer *d);
+struct uet_recv_wr *uet_recv_wr_alloc(u32 max_sge, gfp_t gfp);
+
+/* stats.c */
+void uet_stats_init(void);
+struct rdma_hw_stats *uet_alloc_hw_port_stats(struct ib_device *ib, u32 port);
+int uet_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats,
+		     u32 port, int index);
+
+#endif /* UET_VERBS_H */

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Send queue entries: what user space or the kernel wrote, checked and turned
+ * into a message of the engine. Nothing of an entry is looked at twice: it is
+ * copied first, and the copy is what counts.
+ */
+#include <linux/string.h>
+
+#include "uet.h"
+
+#define OP(op)		BIT(UET_WQE_##op)
+#define OPS_SEND	(OP(SEND) | OP(SEND_IMM))
+#define OPS_RDMA	(OP(WRITE) | OP(WRITE_IMM) | OP(READ))
+#define UET_WQE_FLAGS	(UET_WQE_SIGNALED | UET_WQE_SOLICITED | \
+			 UET_WQE_FENCE | UET_WQE_INLINE)
+
+/**
+ * uet_op_ok - does a kind of QP have this operation?
+ * @mode: kind of QP
+ * @op: enum uet_wqe_op, or any other number
+ */
+bool uet_op_ok(enum uet_ep_mode mode, unsigned int op)
+{
+	u32 ops = mode == UET_EP_UUD ? OPS_SEND : OPS_SEND | OPS_RDMA;
+
+	return op <= UET_WQE_READ && ops & BIT(op);
+}
+
+/* Does the operation fit the kind of QP, and are all fields as they must? */
+static bool uet_wqe_ok(const struct uet_qp *qp, const struct uet_send_wqe *wqe)
+{
+	const struct uet_sq *sq = &qp->sq;
+
+	if (!uet_op_ok(qp->mode, wqe->opcode) ||
+	    wqe->flags & ~UET_WQE_FLAGS || wqe->jkey || wqe->addr_idx ||
+	    memchr_inv(wqe->reserved, 0, sizeof(wqe->reserved)))
+		return false;
+	if (wqe->flags & UET_WQE_INLINE)
+		return wqe->opcode != UET_WQE_READ && !wqe->num_sge &&
+		       wqe->inline_len <= sq->max_inline;
+	return !wqe->inline_len && wqe->num_sge <= sq->max_sge;
+}
+
+static u8 uet_wqe_sges(struct uet_qp *qp, const struct uet_send_wqe *wqe,
+		       struct uet_msg *msg)
+{
+	const struct uet_wqe_sge *in = (const void *)(wqe + 1);
+	u64 len = 0;
+	u32 i;
+
+	for (i = 0; i < wqe->num_sge; i++) {
+		if (!in[i].length)
+			continue;
+		len += in[i].length;
+		if (len > UET_MAX_MSG)
+			return IB_WC_LOC_LEN_ERR;
+		if (uet_mr_local(qp, in[i].lkey, in[i].addr, in[i].length,
+				 wqe->opcode == UET_WQE_READ,
+				 &msg->sge[msg->nr_sge]))
+			return IB_WC_LOC_PROT_ERR;
+		msg->nr_sge++;
+	}
+	msg->len = len;
+	return IB_WC_SUCCESS;
+}
+
+/*
+ * Inline data stays in the ring until the request completes. User space may
+ * change it meanwhile; that spoils its own message and nothing else.
+ */
+static void uet_wqe_inline(const struct uet_send_wqe *wqe, void *entry,
+			   struct uet_msg *msg)
+{
+	msg->len = wqe->inline_len;
+	if (!msg->len)
+		return;
+	msg->sge[0] = (struct uet_sge){
+		.off = (uintptr_t)entry + sizeof(*wqe),
+		.len = msg->len,
+	};
+	msg->nr_sge = 1;
+}
+
+/* UD and RU: where to. */
+static u8 uet_wqe_target(struct uet_qp *qp, const struct uet_send_wqe *wqe,
+			 struct uet_sq_slot *slot)
+{
+	struct uet_msg *msg = &slot->msg;
+
+	if (qp->user) {
+		msg->path = uet_ah_path(qp, wqe->ah);
+	} else {
+		msg->path = slot->path;
+		slot->path = NULL;
+	}
+	if (!msg->path || wqe->dest_qpn > UET_QPN_MAX)
+		return IB_WC_LOC_QP_OP_ERR;
+	msg->peer_wire = wqe->dest_qpn;
+	if (qp->mode == UET_EP_UUD) {
+		/* A Q_Key with the top bit set stands for the QP's own. */
+		msg->match = wqe->qkey & BIT(31) ? READ_ONCE(qp->qkey) :
+						   wqe->qkey;
+		if (msg->len > ib_mtu_enum_to_int(uet_active_mtu(qp->dev)))
+			return IB_WC_LOC_LEN_ERR;
+	}
+	return IB_WC_SUCCESS;
+}
+
+/* What goes into the headers. */
+static void uet_wqe_headers(const struct uet_qp *qp,
+			    const struct uet_send_wqe *wqe,
+			    struct uet_msg *msg)
+{
+	bool solicited = wqe->flags & UET_WQE_SOLICITED;
+	bool imm = false;
+
+	switch (wqe->opcode) {
+	case UET_WQE_SEND_IMM:
+		imm = true;
+		fallthrough;
+	case UET_WQE_SEND:
+		msg->op = qp->mode == UET_EP_UUD ? UET_OP_DATAGRAM_SEND :
+						   UET_OP_SEND;
+		if (solicited)
+			msg->flags |= UET_MSG_SOLICITED;
+		break;
+	case UET_WQE_WRITE_IMM:
+		imm = true;
+		fallthrough;
+	case UET_WQE_WRITE:
+		msg->op = UET_OP_WRITE;
+		break;
+	case UET_WQE_READ:
+		msg->op = UET_OP_READ;
+		break;
+	}
+	if (msg->op == UET_OP_WRITE || msg->op == UET_OP_READ) {
+		msg->match = wqe->rkey;
+		msg->offset = wqe->remote_addr;
+	}
+	if (imm) {
+		msg->flags |= UET_MSG_HDATA;
+		msg->hdata = qp->mode == UET_EP_RUD ? wqe->imm_data :
+						      (u32)wqe->imm_data;
+		if (msg->op == UET_OP_WRITE && solicited)
+			msg->hdata |= BIT_ULL(32);
+	}
+}
+
+/**
+ * uet_wqe_prepare - copy an entry and make a message of the copy
+ * @qp: QP; the caller is the runner of its send queue
+ * @slot: where the message is made
+ * @entry: in the ring
+ *
+ * What @slot refers to afterwards is to be given back also on failure.
+ *
+ * Context: process or softirq, no lock held.
+ * Return: enum ib_wc_status.
+ */
+u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry)
+{
+	const struct uet_send_wqe *wqe = qp->sq.wqe;
+	struct uet_msg *msg = &slot->msg;
+	u8 status = IB_WC_SUCCESS;
+
+	memcpy(qp->sq.wqe, entry, qp->sq.ring->stride);
+	/* User space may be writing there: from here on it is the copy. */
+	barrier();
+	slot->wr_id = wqe->wr_id;
+	slot->opcode = wqe->opcode;
+	slot->flags = wqe->flags;
+	slot->bad = false;
+	*msg = (struct uet_msg){ .sge = msg->sge };
+	if (!uet_wqe_ok(qp, wqe))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (wqe->flags & UET_WQE_INLINE)
+		uet_wqe_inline(wqe, entry, msg);
+	else
+		status = uet_wqe_sges(qp, wqe, msg);
+	if (status != IB_WC_SUCCESS)
+		return status;
+	uet_wqe_headers(qp, wqe, msg);
+	return qp->mode == UET_EP_ROD ? status : uet_wqe_target(qp, wqe, slot);
+}

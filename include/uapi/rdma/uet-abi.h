@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/*
+ * Ultra Ethernet Transport: what the uet provider and its user library share.
+ *
+ * Every struct is 8-byte aligned, has the same layout for 32-bit and 64-bit
+ * user space, and carries a comp_mask or reserved fields that must be zero,
+ * so that an old library works on a new kernel and the reverse.
+ */
+#ifndef UET_ABI_H
+#define UET_ABI_H
+
+#include <linux/types.h>
+
+/*
+ * The driver id the kernel reports to user space. Out of the range of enum
+ * rdma_driver_id, which is closed to drivers outside the kernel tree. Kernel
+ * and library take it from here.
+ */
+#define UET_DRIVER_ID			0x00554554	/* "UET" */
+
+#define UET_ABI_VERSION			1
+
+/* Key given to a send queue entry for memory that needs no key. */
+#define UET_LKEY_INLINE			0
+
+/**
+ * struct uet_alloc_ucontext_resp - answer to alloc_ucontext
+ * @comp_mask: bits of later fields that are valid; 0 for now
+ * @caps: enum uet_cap
+ * @max_inline: largest inline payload of a send, bytes
+ * @max_sge: most scatter/gather entries of a work request
+ */
+struct uet_alloc_ucontext_resp {
+	__u32 comp_mask;
+	__u32 caps;
+	__u32 max_inline;
+	__u32 max_sge;
+};
+
+/* Capabilities of struct uet_alloc_ucontext_resp. */
+enum uet_cap {
+	UET_CAP_RU		= 1 << 0,	/* reliable-unconnected QPs */
+};
+
+/* Flags of struct uet_ring. */
+enum uet_ring_flags {
+	UET_RING_KICK		= 1 << 0,
+};
+
+/**
+ * struct uet_ring - head of a ring that kernel and user space share
+ * @prod: next entry to be filled, free running, owned by the producer
+ * @reserved0: 0
+ * @cons: next entry to be taken, free running, owned by the consumer
+ * @flags: enum uet_ring_flags, owned by the consumer. UET_RING_KICK in a
+ *	receive ring asks user space to follow a change of @prod with the write
+ *	command POST_RECV without work requests: entries must be flushed, or a
+ *	peer waits for one. The kernel sets it and then reads @prod, user space
+ *	writes @prod and then reads it, each with a full barrier between
+ * @reserved1: 0
+ *
+ * Entry i stands at UET_RING_HDR + (i & (depth - 1)) * stride from the start
+ * of the mapping. The producer writes the entry, then @prod with release
+ * semantics; the consumer reads @prod with acquire semantics. The kernel
+ * never believes an index of user space without masking it and checking that
+ * prod - cons <= depth.
+ */
+struct uet_ring {
+	__u32 prod;
+	__u32 reserved0[15];
+	__u32 cons;
+	__u32 flags;
+	__u32 reserved1[14];
+};
+
+#define UET_RING_HDR			128
+
+/**
+ * struct uet_ring_info - where a ring can be mapped and how it is laid out
+ * @mmap_offset: offset for mmap() on the verbs command fd
+ * @mmap_size: bytes to map
+ * @depth: entries, a power of two
+ * @stride: bytes from one entry to the next, a multiple of 16
+ */
+struct uet_ring_info {
+	__aligned_u64 mmap_offset;
+	__aligned_u64 mmap_size;
+	__u32 depth;
+	__u32 stride;
+};
+
+/**
+ * struct uet_wqe_sge - one piece of memory of a work request
+ * @addr: address in the memory region
+ * @length: bytes
+ * @lkey: key of the memory region
+ */
+struct uet_wqe_sge {
+	__aligned_u64 addr;
+	__u32 length;
+	__u32 lkey;
+};
+
+/* Opcodes of struct uet_send_wqe. */
+enum uet_wqe_op {
+	UET_WQE_SEND		= 0,
+	UET_WQE_SEND_IMM	= 1,
+	UET_WQE_WRITE		= 2,
+	UET_WQE_WRITE_IMM	= 3,
+	UET_WQE_READ		= 4,
+	/* 5..15: atomics, send with invalidate, local operations */
+	UET_WQE_CMP_SWAP	= 5,
+	UET_WQE_FETCH_ADD	= 6,
+	UET_WQE_SEND_INV	= 7,
+	UET_WQE_LOCAL_INV	= 8,
+	UET_WQE_REG_MR		= 9,
+	UET_WQE_BIND_MW		= 10,
+};
+
+/* Flags of struct uet_send_wqe. */
+enum uet_wqe_flags {
+	UET_WQE_SIGNALED	= 1 << 0,
+	UET_WQE_SOLICITED	= 1 << 1,
+	UET_WQE_FENCE		= 1 << 2,
+	UET_WQE_INLINE		= 1 << 3,	/* data stands where the SGEs would */
+};
+
+/**
+ * struct uet_send_wqe - a send queue entry; SGEs or inline data follow it
+ * @wr_id: handed back in the completion
+ * @opcode: enum uet_wqe_op
+ * @flags: enum uet_wqe_flags
+ * @num_sge: entries that follow; 0 with UET_WQE_INLINE
+ * @inline_len: bytes that follow with UET_WQE_INLINE, else 0
+ * @ah: UD and RU: handle number of the address handle (uet_create_ah_resp)
+ * @dest_qpn: UD and RU: remote QP number; RC: 0
+ * @qkey: UD: remote Q_Key
+ * @rkey: remote key of WRITE, READ and atomics; key to invalidate. 64 bits
+ *	wide for RU, 32 used otherwise
+ * @remote_addr: remote address of WRITE, READ and atomics
+ * @imm_data: immediate data in host order: 32 bits for RC and UD, up to 64
+ *	for RU
+ * @compare_add: atomics
+ * @swap: atomics
+ * @addr_idx: RU by rank, later; 0
+ * @jkey: RU in a job, later; 0
+ * @reserved: 0
+ */
+struct uet_send_wqe {
+	__aligned_u64 wr_id;
+	__u8 opcode;
+	__u8 flags;
+	__u16 num_sge;
+	__u32 inline_len;
+	__u32 ah;
+	__u32 dest_qpn;
+	__u32 qkey;
+	__u32 addr_idx;
+	__aligned_u64 rkey;
+	__aligned_u64 remote_addr;
+	__aligned_u64 imm_data;
+	__aligned_u64 compare_add;
+	__aligned_u64 swap;
+	__u32 jkey;
+	__u32 reserved[5];
+};
+
+/**
+ * struct uet_recv_wqe - a receive queue entry; SGEs follow it
+ * @wr_id: handed back in the completion
+ * @num_sge: entries that follow
+ * @reserved: 0
+ */
+struct uet_recv_wqe {
+	__aligned_u64 wr_id;
+	__u32 num_sge;
+	__u32 reserved;
+};
+
+/* Flags of struct uet_cqe; values are those of enum ibv_wc_flags. */
+enum uet_cqe_flags {
+	UET_CQE_GRH		= 1 << 0,
+	UET_CQE_WITH_IMM	= 1 << 1,
+	UET_CQE_WITH_INV	= 1 << 3,
+	UET_CQE_SOLICITED	= 1 << 8,	/* not for the application */
+	UET_CQE_VLAN		= 1 << 9,	/* @vlan_id is valid; kernel CQs only */
+};
+
+/**
+ * struct uet_cqe - a completion queue entry
+ * @wr_id: of the work request
+ * @imm_data: immediate data in host order, or the invalidated key
+ * @timestamp: CLOCK_MONOTONIC of the completion, nanoseconds
+ * @byte_len: bytes received or read
+ * @qp_num: local QP number
+ * @src_qp: UD and RU: number of the sender
+ * @job_id: RU: job of the sender, 24 bits; 0 for no job
+ * @vendor_err: SES return code or PDS NACK code that explains a bad status
+ * @status: values of enum ib_wc_status
+ * @opcode: values of enum ib_wc_opcode of the kernel (IB_WC_RECV = 128)
+ * @flags: enum uet_cqe_flags
+ * @pkey_index: 0
+ * @vlan_id: VLAN of the address that a management datagram came to
+ * @reserved: 0
+ */
+struct uet_cqe {
+	__aligned_u64 wr_id;
+	__aligned_u64 imm_data;
+	__aligned_u64 timestamp;
+	__u32 byte_len;
+	__u32 qp_num;
+	__u32 src_qp;
+	__u32 job_id;
+	__u32 vendor_err;
+	__u8 status;
+	__u8 opcode;
+	__u16 flags;
+	__u16 pkey_index;
+	__u16 vlan_id;
+	__u16 reserved[2];
+	__aligned_u64 reserved1;
+};
+
+/**
+ * struct uet_create_cq_resp - answer to create_cq
+ * @comp_mask: 0 for now
+ * @reserved: 0
+ * @cq: ring of struct uet_cqe; the kernel produces
+ */
+struct uet_create_cq_resp {
+	__u32 comp_mask;
+	__u32 reserved;
+	struct uet_ring_info cq;
+};
+
+/**
+ * enum uet_qp_type - sub type of an IB_QPT_DRIVER QP
+ * @UET_QPT_NONE: a standard QP type
+ * @UET_QPT_RU: reliable unconnected. Created in RESET; modify_qp takes what it
+ *	takes for UD, and by that the library brings it to RTS before the
+ *	application sees it. What peers may do is up to the memory region: there
+ *	are no access flags of the QP
+ */
+enum uet_qp_type {
+	UET_QPT_NONE		= 0,
+	UET_QPT_RU		= 1,
+};
+
+/**
+ * struct uet_create_qp_req - input of create_qp
+ * @comp_mask: 0, else refused
+ * @driver_qp_type: enum uet_qp_type; must be UET_QPT_NONE unless the verbs QP
+ *	type is IB_QPT_DRIVER
+ * @reserved: 0, else refused
+ */
+struct uet_create_qp_req {
+	__u32 comp_mask;
+	__u32 driver_qp_type;
+	__u32 reserved[2];
+};
+
+/**
+ * struct uet_create_qp_resp - answer to create_qp
+ * @comp_mask: 0 for now
+ * @wire_qpn: the number peers use: RI in 23:12, PIDonFEP in 11:0. Equal to
+ *	the QP number except for relative addressing
+ * @sq: ring of struct uet_send_wqe; user space produces
+ * @rq: ring of struct uet_recv_wqe; user space produces. depth 0 with an SRQ
+ */
+struct uet_create_qp_resp {
+	__u32 comp_mask;
+	__u32 wire_qpn;
+	struct uet_ring_info sq;
+	struct uet_ring_info rq;
+};
+
+/**
+ * struct uet_create_ah_resp - answer to create_ah
+ * @comp_mask: 0 for now
+ * @ah: handle number for struct uet_send_wqe
+ */
+struct uet_create_ah_resp {
+	__u32 comp_mask;
+	__u32 ah;
+};
+
+#endif /* UET_ABI_H */

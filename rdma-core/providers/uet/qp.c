@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Queue pairs: create, modify, query, destroy. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <ccan/array_size.h>
+#include <ccan/minmax.h>
+
+#include "uet.h"
+#include "uet_cmd.h"
+
+#define OP(op)		(1U << UET_WQE_##op)
+#define OPS_SEND	(OP(SEND) | OP(SEND_IMM))
+#define OPS_WRITE	(OP(WRITE) | OP(WRITE_IMM))
+
+/* The operations of a kind of QP, 0 if there is no such kind. */
+static uint32_t ops_of(enum ibv_qp_type type, uint32_t driver_type)
+{
+	if (type == IBV_QPT_DRIVER)
+		return driver_type == UET_QPT_RU ?
+		       OPS_SEND | OPS_WRITE | OP(READ) : 0;
+	if (driver_type != UET_QPT_NONE)
+		return 0;
+
+	switch (type) {
+	case IBV_QPT_RC:
+		return OPS_SEND | OPS_WRITE | OP(READ);
+	case IBV_QPT_UC:
+		return OPS_SEND | OPS_WRITE;
+	case IBV_QPT_UD:
+		return OPS_SEND;
+	default:
+		return 0;
+	}
+}
+
+/* The same for the flags with which ibv_create_qp_ex() asks for operations. */
+static uint64_t send_ops_of(uint32_t ops)
+{
+	static const uint64_t flags[] = {
+		[UET_WQE_SEND] = IBV_QP_EX_WITH_SEND,
+		[UET_WQE_SEND_IMM] = IBV_QP_EX_WITH_SEND_WITH_IMM,
+		[UET_WQE_WRITE] = IBV_QP_EX_WITH_RDMA_WRITE,
+		[UET_WQE_WRITE_IMM] = IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
+		[UET_WQE_READ] = IBV_QP_EX_WITH_RDMA_READ,
+	};
+	uint64_t result = 0;
+	size_t op;
+
+	for (op = 0; op < ARRAY_SIZE(flags); op++)
+		if (ops & 1U << op)
+			result |= flags[op];
+	return result;
+}
+
+static int check_attr(const struct ibv_qp_init_attr_ex *attr, uint32_t ops)
+{
+	if (!ops)
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->send_cq ||
+	    !attr->recv_cq)
+		return EINVAL;
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
+	    !check_comp_mask(attr->send_ops_flags, send_ops_of(ops)))
+		return EOPNOTSUPP;
+	return 0;
+}
+
+/* What the kernel granted, and never more than an entry has room for. */
+static void set_limits(struct uet_qp *qp, const struct ibv_qp_cap *cap)
+{
+	uint32_t room;
+
+	if (qp->sq.ring.hdr) {
+		room = qp->sq.ring.stride - sizeof(struct uet_send_wqe);
+		qp->sq.max_sge = min_t(uint32_t, cap->max_send_sge,
+				       room / sizeof(struct uet_wqe_sge));
+		qp->sq.max_inline = min(cap->max_inline_data, room);
+	}
+	if (qp->rq.ring.hdr) {
+		room = qp->rq.ring.stride - sizeof(struct uet_recv_wqe);
+		qp->rq.max_sge = min_t(uint32_t, cap->max_recv_sge,
+				       room / sizeof(struct uet_wqe_sge));
+	}
+}
+
+/* A depth of 0 stands for a queue that does not exist. */
+static int map_wq(struct uet_wq *wq, int fd, const struct uet_ring_info *info,
+		  size_t entry_size)
+{
+	return info->depth ? uet_map_ring(&wq->ring, fd, info, entry_size) : 0;
+}
+
+static int map_queues(struct uet_qp *qp, int fd,
+		      const struct uet_create_qp_resp *resp)
+{
+	int ret;
+
+	ret = map_wq(&qp->sq, fd, &resp->sq, sizeof(struct uet_send_wqe));
+	if (ret)
+		return ret;
+
+	ret = map_wq(&qp->rq, fd, &resp->rq, sizeof(struct uet_recv_wqe));
+	if (ret)
+		uet_unmap_ring(&qp->sq.ring);
+	return ret;
+}
+
+/* A new QP, and after a reset: the kernel has set both indices. */
+static void restart_wq(struct uet_wq *wq)
+{
+	uet_lock(&wq->lock);
+	if (wq->ring.hdr) {
+		wq->cons = uet_load_cons(&wq->ring);
+		wq->prod = uet_load_prod(&wq->ring);
+	}
+	uet_unlock(&wq->lock);
+}
+
+static int create_and_map(struct ibv_context *ibctx, struct uet_qp *qp,
+			  struct ibv_qp_init_attr_ex *attr)
+{
+	struct uetcmd_create_qp_resp resp = {};
+	struct uetcmd_create_qp cmd = {};
+	int ret;
+
+	cmd.driver_qp_type = qp->driver_type;
+	ret = ibv_cmd_create_qp_ex(ibctx, &qp->vqp, attr, &cmd.ibv_cmd,
+				   sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	if (ret)
+		return ret;
+
+	ret = map_queues(qp, ibctx->cmd_fd, &resp.drv_payload);
+	if (ret) {
+		ibv_cmd_destroy_qp(&qp->vqp.qp);
+		return ret;
+	}
+	qp->wire_qpn = resp.wire_qpn;
+	return 0;
+}
+
+/**
+ * uet_create_any_qp - create a QP of any kind
+ * @ibctx: device
+ * @attr: as of ibv_create_qp_ex(); the capabilities granted come back in it
+ * @driver_type: enum uet_qp_type
+ *
+ * Return: the QP, or NULL with errno set
+ */
+struct ibv_qp *uet_create_any_qp(struct ibv_context *ibctx,
+				 struct ibv_qp_init_attr_ex *attr,
+				 uint32_t driver_type)
+{
+	uint32_t ops = ops_of(attr->qp_type, driver_type);
+	bool unlocked = to_uctx(ibctx)->single_threaded;
+	struct uet_qp *qp;
+	int ret;
+
+	ret = check_attr(attr, ops);
+	if (ret)
+		goto err;
+
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return NULL;
+
+	qp->ops = ops;
+	qp->driver_type = driver_type;
+	qp->always = attr->sq_sig_all ? UET_WQE_SIGNALED : 0;
+	qp->addressed = attr->qp_type == IBV_QPT_UD ||
+			driver_type == UET_QPT_RU;
+
+	ret = create_and_map(ibctx, qp, attr);
+	if (ret)
+		goto err_free;
+
+	set_limits(qp, &attr->cap);
+	uet_lock_init(&qp->sq.lock, unlocked);
+	uet_lock_init(&qp->rq.lock, unlocked);
+	restart_wq(&qp->sq);
+	restart_wq(&qp->rq);
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		uet_set_wr_ops(qp, attr->send_ops_flags);
+	return &qp->vqp.qp;
+
+err_free:
+	free(qp);
+err:
+	errno = ret;
+	return NULL;
+}
+
+struct ibv_qp *uet_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex attr_ex = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
+	};
+	struct ibv_qp *ibqp;
+
+	ibqp = uet_create_any_qp(pd->context, &attr_ex, UET_QPT_NONE);
+	if (ibqp)
+		attr->cap = attr_ex.cap;
+	return ibqp;
+}
+
+struct ibv_qp *uet_create_qp_ex(struct ibv_context *ibctx,
+				struct ibv_qp_init_attr_ex *attr)
+{
+	return uet_create_any_qp(ibctx, attr, UET_QPT_NONE);
+}
+
+/* No completion outlives its QP, or the reset of its QP. */
+static void clean_cqs(struct ibv_qp *ibqp)
+{
+	uet_clean_cq(ibqp->send_cq, ibqp->qp_num);
+	if (ibqp->recv_cq != ibqp->send_cq)
+		uet_clean_cq(ibqp->recv_cq, ibqp->qp_num);
+}
+
+int uet_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+{
+	struct uet_qp *qp = to_uqp(ibqp);
+	struct ibv_modify_qp cmd = {};
+	int ret;
+
+	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
+	if (ret)
+		return ret;
+
+	if (mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
+		clean_cqs(ibqp);
+		restart_wq(&qp->sq);
+		restart_wq(&qp->rq);
+	}
+	return 0;
+}
+
+int uet_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
+		 struct ibv_qp_init_attr *init)
+{
+	struct ibv_query_qp cmd;
+
+	return ibv_cmd_query_qp(ibqp, attr, mask, init, &cmd, sizeof(cmd));
+}
+
+int uet_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct uet_qp *qp = to_uqp(ibqp);
+	int ret;
+
+	ret = ibv_cmd_destroy_qp(ibqp);
+	if (ret)
+		return ret;
+
+	clean_cqs(ibqp);
+	uet_unmap_ring(&qp->sq.ring);
+	uet_unmap_ring(&qp->rq.ring);
+	uet_lock_destroy(&qp->sq.lock);
+	uet_lock_destroy(&qp->rq.lock);
+	free(qp);
+	return 0;
+}

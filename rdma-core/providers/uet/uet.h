@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* Private to the provider. */
+#ifndef UET_H
+#define UET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <ccan/container_of.h>
+#include <infiniband/driver.h>
+#include <infiniband/verbs.h>
+
+#include "ring.h"
+
+/**
+ * struct uet_context - an open device
+ * @vctx: the verbs context
+ * @caps: enum uet_cap
+ * @max_inline: largest inline payload, bytes
+ * @max_sge: most scatter/gather entries of a work request
+ * @single_threaded: the environment says that no locks are needed
+ * @no_write: this process may not use write() on the command fd, because its
+ *	credentials are not those with which the device was opened
+ */
+struct uet_context {
+	struct verbs_context vctx;
+	uint32_t caps;
+	uint32_t max_inline;
+	uint32_t max_sge;
+	bool single_threaded;
+	atomic_bool no_write;
+};
+
+/**
+ * struct uet_ah - an address handle
+ * @ah: the verbs object
+ * @number: what the kernel calls it in work requests
+ */
+struct uet_ah {
+	struct ibv_ah ah;
+	uint32_t number;
+};
+
+/**
+ * struct uet_cq - a completion queue
+ * @vcq: the verbs object
+ * @lock: held from start_poll() to end_poll()
+ * @ring: of struct uet_cqe
+ * @cons: next entry to be taken
+ * @cqe: entry that the read functions of the extended CQ look at
+ */
+struct uet_cq {
+	struct verbs_cq vcq;
+	struct uet_lock lock;
+	struct uet_map ring;
+	uint32_t cons;
+	const struct uet_cqe *cqe;
+};
+
+/**
+ * struct uet_wq - a send or receive queue
+ * @lock: held from ibv_wr_start() to ibv_wr_complete()
+ * @ring: of struct uet_send_wqe or struct uet_recv_wqe; no mapping with an SRQ
+ * @prod: next entry to be filled
+ * @cons: next entry that the kernel has not given back, as last seen
+ * @max_sge: most entries of a work request
+ * @max_inline: largest inline payload, bytes
+ */
+struct uet_wq {
+	struct uet_lock lock;
+	struct uet_map ring;
+	uint32_t prod;
+	uint32_t cons;
+	uint32_t max_sge;
+	uint32_t max_inline;
+};
+
+/**
+ * struct uet_qp - a queue pair
+ * @vqp: the verbs object
+ * @sq: send queue
+ * @rq: receive queue
+ * @wire_qpn: the number peers use
+ * @driver_type: enum uet_qp_type
+ * @ops: bit 1 << enum uet_wqe_op for each operation this kind of QP has
+ * @always: enum uet_wqe_flags that every work request gets
+ * @addressed: each work request names its destination (UD, RU)
+ * @wr_first: ibv_wr_start(): prod before the batch
+ * @wr_err: first error of the batch, 0 or an errno value
+ * @wqe: work request that the setters fill in; NULL if there is none
+ */
+struct uet_qp {
+	struct verbs_qp vqp;
+	struct uet_wq sq;
+	struct uet_wq rq;
+	uint32_t wire_qpn;
+	uint32_t driver_type;
+	uint32_t ops;
+	uint8_t always;
+	bool addressed;
+
+	uint32_t wr_first;
+	int wr_err;
+	struct uet_send_wqe *wqe;
+};
+
+static inline struct uet_context *to_uctx(struct ibv_context *ibctx)
+{
+	return container_of(ibctx, struct uet_context, vctx.context);
+}
+
+static inline struct uet_ah *to_uah(struct ibv_ah *ibah)
+{
+	return container_of(ibah, struct uet_ah, ah);
+}
+
+static inline struct uet_cq *to_ucq(struct ibv_cq *ibcq)
+{
+	return container_of(ibcq, struct uet_cq, vcq.cq);
+}
+
+static inline struct uet_cq *to_ucq_ex(struct ibv_cq_ex *ibcq)
+{
+	return container_of(ibcq, struct uet_cq, vcq.cq_ex);
+}
+
+static inline struct uet_qp *to_uqp(struct ibv_qp *ibqp)
+{
+	return container_of(ibqp, struct uet_qp, vqp.qp);
+}
+
+static inline struct uet_qp *to_uqp_ex(struct ibv_qp_ex *ibqp)
+{
+	return container_of(ibqp, struct uet_qp, vqp.qp_ex);
+}
+
+/* Posting is an error before the QP is ready to send. */
+static inline bool uet_may_send(const struct uet_qp *qp)
+{
+	return qp->vqp.qp.state >= IBV_QPS_RTS && qp->sq.ring.hdr;
+}
+
+#define UET_NSEC_PER_SEC	1000000000ULL
+
+static inline uint64_t uet_clock_ns(clockid_t clock)
+{
+	struct timespec now = {};
+
+	clock_gettime(clock, &now);
+	return now.tv_sec * UET_NSEC_PER_SEC + now.tv_nsec;
+}
+
+/* uet.c */
+bool uet_is_uet(struct ibv_context *ibctx);
+
+/* cq.c */
+struct ibv_cq *uet_create_cq(struct ibv_context *ibctx, int cqe,
+			     struct ibv_comp_channel *channel, int comp_vector);
+struct ibv_cq_ex *uet_create_cq_ex(struct ibv_context *ibctx,
+				   struct ibv_cq_init_attr_ex *attr);
+int uet_destroy_cq(struct ibv_cq *ibcq);
+int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc);
+void uet_clean_cq(struct ibv_cq *ibcq, uint32_t qp_num);
+
+/* qp.c */
+struct ibv_qp *uet_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+struct ibv_qp *uet_create_qp_ex(struct ibv_context *ibctx,
+				struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *uet_create_any_qp(struct ibv_context *ibctx,
+				 struct ibv_qp_init_attr_ex *attr,
+				 uint32_t driver_type);
+int uet_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask);
+int uet_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
+		 struct ibv_qp_init_attr *init);
+int uet_destroy_qp(struct ibv_qp *ibqp);
+
+/* post.c */
+int uet_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		  struct ibv_send_wr **bad_wr);
+int uet_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		  struct ibv_recv_wr **bad_wr);
+int uet_doorbell(struct uet_qp *qp);
+
+/* wr.c */
+void uet_set_wr_ops(struct uet_qp *qp, uint64_t flags);
+
+#endif /* UET_H */
