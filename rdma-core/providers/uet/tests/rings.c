@@ -374,7 +374,8 @@ static void test_wr(struct ibv_cq *cq)
 				    IBV_QP_EX_WITH_RDMA_READ);
 	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(qp);
 	struct uet_ring *ring = to_uqp(qp)->sq.ring.hdr;
-	struct ibv_data_buf buf[2] = { { "ab", 2 }, { "cde", 3 } };
+	char ab[] = "ab", cde[] = "cde";
+	struct ibv_data_buf buf[2] = { { ab, 2 }, { cde, 3 } };
 	struct ibv_sge sge[MAX_SGE + 1] = {};
 	struct uet_ah ah = { .number = 3 };
 	int i;
@@ -422,6 +423,13 @@ static void test_wr(struct ibv_cq *cq)
 
 	ibv_wr_start(qpx);
 	CHECK(!ibv_wr_complete(qpx) && nr_doorbells == 1);
+
+	/* all that was taken back leaves no gap */
+	ibv_wr_start(qpx);
+	qpx->wr_id = 3;
+	ibv_wr_send_imm(qpx, 0);
+	CHECK(!ibv_wr_complete(qpx) && nr_doorbells == 2);
+	CHECK(ring->prod == START + 3 && sent(qp, 2)->wr_id == 3);
 	uet_destroy_qp(qp);
 }
 
