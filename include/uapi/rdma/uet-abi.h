@@ -237,9 +237,9 @@ struct uet_create_cq_resp {
  * enum uet_qp_type - sub type of an IB_QPT_DRIVER QP
  * @UET_QPT_NONE: a standard QP type
  * @UET_QPT_RU: reliable unconnected. Created in RESET; modify_qp takes what it
- *	takes for UD, and by that the library brings it to RTS before the
- *	application sees it. What peers may do is up to the memory region: there
- *	are no access flags of the QP
+ *	takes for UD except the Q_Key, and by that the library brings it to RTS
+ *	before the application sees it. Peers may do what the memory region
+ *	lets them, unless access flags of the QP forbid it
  */
 enum uet_qp_type {
 	UET_QPT_NONE		= 0,

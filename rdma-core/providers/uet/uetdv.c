@@ -50,8 +50,7 @@ static int make_ready(struct ibv_qp *qp)
 		enum ibv_qp_state state;
 		int mask;
 	} steps[] = {
-		{ IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				IBV_QP_QKEY },
+		{ IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT },
 		{ IBV_QPS_RTR, IBV_QP_STATE },
 		{ IBV_QPS_RTS, IBV_QP_STATE | IBV_QP_SQ_PSN },
 	};

@@ -7,6 +7,7 @@
 #define UET_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/slab.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
@@ -19,6 +20,10 @@ static inline void uet_hrtimer_setup(struct hrtimer *timer,
 }
 
 #define hrtimer_setup uet_hrtimer_setup
+#endif
+
+#ifndef kzalloc_obj
+#define kzalloc_obj(obj)	((typeof(obj) *)kzalloc(sizeof(obj), GFP_KERNEL))
 #endif
 
 /* ib_umem_get() got a name of its own for plain addresses. */

@@ -83,6 +83,7 @@ static struct uet_pdc *uet_pdc_alloc(struct uet_fep *fep, struct uet_path *path,
 	INIT_LIST_HEAD(&pdc->msgs);
 	INIT_LIST_HEAD(&pdc->waiting);
 	INIT_LIST_HEAD(&pdc->rdrsps);
+	INIT_LIST_HEAD(&pdc->cancels);
 	INIT_LIST_HEAD(&pdc->inbound);
 	INIT_LIST_HEAD(&pdc->rx.resps);
 	__skb_queue_head_init(&pdc->rx.ooo);
@@ -361,11 +362,14 @@ static void uet_pdc_fail_msgs(struct uet_pdc *pdc, int status,
 static void uet_pdc_drop_tx(struct uet_pdc *pdc)
 {
 	struct uet_rdrsp *rd, *tmp;
+	struct uet_cancel *c, *c_tmp;
 	struct uet_tx *tx = &pdc->tx;
 
 	for (; tx->una != tx->next; tx->una++)
-		if (uet_tx_desc(tx, tx->una)->kind == UET_DESC_RDRSP)
-			uet_rdrsp_free(uet_tx_desc(tx, tx->una)->rdrsp);
+		uet_desc_free(uet_tx_desc(tx, tx->una));
+	list_for_each_entry_safe(c, c_tmp, &pdc->cancels, node)
+		kfree(c);
+	INIT_LIST_HEAD(&pdc->cancels);
 	list_for_each_entry_safe(rd, tmp, &pdc->rdrsps, node)
 		uet_rdrsp_free(rd);
 	INIT_LIST_HEAD(&pdc->rdrsps);

@@ -57,6 +57,7 @@ enum uet_desc_kind {
 	UET_DESC_RDRSP,		/* data of a read, struct uet_rdrsp */
 	UET_DESC_CLOSE,		/* Close Command */
 	UET_DESC_ORPHAN,	/* its message was given up: NO_OP */
+	UET_DESC_CANCEL,	/* struct uet_cancel: MSG_ERROR */
 };
 
 #define UET_DESC_RECEIVED	BIT(0)	/* peer has the packet */
@@ -70,6 +71,7 @@ enum uet_desc_kind {
  * struct uet_desc - a packet that has a PSN; no skb is kept
  * @msg: UET_DESC_REQ
  * @rdrsp: UET_DESC_RDRSP
+ * @cancel: UET_DESC_CANCEL
  * @offset: message offset
  * @len: bytes of payload, or asked for
  * @stamp: when it was last sent, in uet_stamp() units
@@ -81,6 +83,7 @@ struct uet_desc {
 	union {
 		struct uet_msg *msg;
 		struct uet_rdrsp *rdrsp;
+		struct uet_cancel *cancel;
 	};
 	u32 offset;
 	u32 stamp;
@@ -256,6 +259,7 @@ struct uet_flow_key {
  * @cur: first message that is not completely sent, or NULL
  * @queued: bytes in messages that have no PSN yet
  * @rdrsps: read data that has no PSN yet
+ * @cancels: struct uet_cancel that have no PSN yet
  * @inbound: struct uet_inbound in progress
  * @msg_id: last message id used
  * @waiting: RUD messages refused for want of a buffer, sent again at
@@ -300,6 +304,7 @@ struct uet_pdc {
 	struct uet_msg *cur;
 	u64 queued;
 	struct list_head rdrsps;
+	struct list_head cancels;
 	struct list_head inbound;
 	struct list_head waiting;
 	u16 msg_id;
@@ -358,6 +363,7 @@ int uet_tx_init(struct uet_tx *tx, u32 start);
 void uet_pdc_add_msg(struct uet_pdc *pdc, struct uet_msg *msg);
 void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d);
 void uet_pdc_close(struct uet_pdc *pdc, struct uet_defer *d);
+void uet_desc_free(struct uet_desc *desc);
 void uet_pdc_mark_lost(struct uet_pdc *pdc, u32 psn);
 u32 uet_desc_cost(const struct uet_desc *desc);
 void uet_pdc_abort_ep(struct uet_pdc *pdc, struct uet_ep *ep,

@@ -113,8 +113,7 @@ void uet_tx_release(struct uet_pdc *pdc, struct uet_defer *d)
 		if (!(desc->flags & UET_DESC_ANSWERED) ||
 		    desc->flags & UET_DESC_WAIT_DATA)
 			break;
-		if (desc->kind == UET_DESC_RDRSP)
-			uet_rdrsp_free(desc->rdrsp);
+		uet_desc_free(desc);
 		if (desc->kind == UET_DESC_CLOSE) {
 			uet_stat_inc(pdc->fep, UET_STAT_PDC_CLOSED);
 			uet_pdc_kill(pdc, UET_ST_FLUSHED, d);

@@ -159,7 +159,8 @@ static void uet_pdc_not_cleared(struct uet_pdc *pdc, struct uet_defer *d)
 static bool uet_pdc_quiet(const struct uet_pdc *pdc)
 {
 	return pdc->tx.una == pdc->tx.next && list_empty(&pdc->msgs) &&
-	       list_empty(&pdc->waiting) && list_empty(&pdc->rdrsps);
+	       list_empty(&pdc->waiting) && list_empty(&pdc->rdrsps) &&
+	       list_empty(&pdc->cancels);
 }
 
 /*

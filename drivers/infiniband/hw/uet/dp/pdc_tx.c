@@ -218,6 +218,9 @@ static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 	case UET_DESC_ORPHAN:
 		uet_ses_fill_orphan(&pkt);
 		break;
+	case UET_DESC_CANCEL:
+		uet_ses_fill_cancel(desc->cancel, &pkt);
+		break;
 	}
 	skb = uet_skb_alloc(pdc->fep, UET_PKT_HDR_MAX +
 			    min_t(u32, uet_desc_payload(desc), 256));
@@ -252,6 +255,8 @@ static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 	desc->flags &= ~UET_DESC_WAIT_DATA;
 	desc->msg = NULL;
 	msg->pending--;
+	if (!pdc->rod && msg->status != UET_ST_PROT)
+		uet_ses_cancel(pdc, msg);
 	msg->status = UET_ST_PROT;
 	if (!msg->all_sent) {
 		msg->all_sent = true;
@@ -284,6 +289,18 @@ static void uet_desc_xmit(struct uet_pdc *pdc, u32 psn, bool ar,
 	} else if (desc->kind != UET_DESC_CLOSE) {
 		pdc->tx.clear_owed = false;
 	}
+}
+
+/**
+ * uet_desc_free - let go of what only this packet needed
+ * @desc: never sent again
+ */
+void uet_desc_free(struct uet_desc *desc)
+{
+	if (desc->kind == UET_DESC_RDRSP)
+		uet_rdrsp_free(desc->rdrsp);
+	else if (desc->kind == UET_DESC_CANCEL)
+		kfree(desc->cancel);
 }
 
 /**
@@ -332,6 +349,8 @@ static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_defer *d)
 
 static u32 uet_pdc_next_len(const struct uet_pdc *pdc)
 {
+	if (!list_empty(&pdc->cancels))
+		return 0;
 	if (!list_empty(&pdc->rdrsps))
 		return list_first_entry(&pdc->rdrsps, struct uet_rdrsp,
 					node)->sge.len;
@@ -340,7 +359,7 @@ static u32 uet_pdc_next_len(const struct uet_pdc *pdc)
 
 static bool uet_pdc_has_next(const struct uet_pdc *pdc)
 {
-	if (!list_empty(&pdc->rdrsps))
+	if (!list_empty(&pdc->rdrsps) || !list_empty(&pdc->cancels))
 		return true;
 	return pdc->cur && !pdc->rewind;
 }
@@ -388,6 +407,14 @@ static void uet_pdc_take_rdrsp(struct uet_pdc *pdc)
 	desc->len = desc->rdrsp->sge.len;
 }
 
+static void uet_pdc_take_cancel(struct uet_pdc *pdc)
+{
+	struct uet_desc *desc = uet_tx_new(pdc, UET_DESC_CANCEL);
+
+	desc->cancel = list_first_entry(&pdc->cancels, struct uet_cancel, node);
+	list_del_init(&desc->cancel->node);
+}
+
 static u16 uet_pdc_msg_id(struct uet_pdc *pdc)
 {
 	/* 0 means no id, 4.1 */
@@ -427,7 +454,9 @@ static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_defer *d)
 		u32 psn = tx->next;
 		struct uet_desc *desc;
 
-		if (!list_empty(&pdc->rdrsps))
+		if (!list_empty(&pdc->cancels))
+			uet_pdc_take_cancel(pdc);
+		else if (!list_empty(&pdc->rdrsps))
 			uet_pdc_take_rdrsp(pdc);
 		else
 			uet_pdc_take_msg(pdc);
@@ -565,6 +594,7 @@ static void uet_pdc_abort_list(struct uet_pdc *pdc, struct list_head *list,
 		if (msg->ep != ep)
 			continue;
 		uet_pdc_orphan_msg(pdc, msg);
+		uet_ses_cancel(pdc, msg);
 		uet_msg_finish(pdc, msg, UET_ST_FLUSHED, d);
 	}
 }
@@ -588,4 +618,5 @@ void uet_pdc_abort_ep(struct uet_pdc *pdc, struct uet_ep *ep,
 	}
 	uet_pdc_abort_list(pdc, &pdc->waiting, ep, d);
 	uet_pdc_abort_list(pdc, &pdc->msgs, ep, d);
+	uet_pdc_pump(pdc, d);
 }

@@ -67,6 +67,26 @@ struct uet_rdrsp {
 	u8 rc;
 };
 
+/**
+ * struct uet_cancel - tells the target that the rest of a message never comes
+ * @node: entry of uet_pdc.cancels until it has a PSN
+ * @wire: wire pair of the target
+ * @job_id: of the message
+ * @initiator: of the message
+ * @id: message id
+ * @len: bytes of the message
+ * @sent: bytes that were sent
+ */
+struct uet_cancel {
+	struct list_head node;
+	u32 wire;
+	u32 job_id;
+	u32 initiator;
+	u16 id;
+	u32 len;
+	u32 sent;
+};
+
 /* ses_target.c; caller holds the PDC lock, BHs off */
 void uet_ses_request(struct uet_pdc *pdc, struct sk_buff *skb,
 		     const struct uet_pkt *pkt, const struct uet_rx *rx,
@@ -83,6 +103,8 @@ u16 uet_ses_read_id(u32 rel);
 void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
 		  u32 len, u8 gen, u16 read_id);
 void uet_ses_fill_orphan(struct uet_pkt *pkt);
+void uet_ses_cancel(struct uet_pdc *pdc, const struct uet_msg *msg);
+void uet_ses_fill_cancel(const struct uet_cancel *c, struct uet_pkt *pkt);
 void uet_ses_fill_rdrsp(const struct uet_rdrsp *rd, struct uet_pkt *pkt);
 void uet_ses_answer(struct uet_pdc *pdc, struct uet_msg *msg, u8 rc, u8 gen);
 void uet_ses_settle(struct uet_pdc *pdc, struct uet_msg *msg,

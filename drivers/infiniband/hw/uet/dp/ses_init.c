@@ -3,6 +3,8 @@
  * The initiator's semantics: request headers of messages, and the end of
  * messages. uet-wire 4.1 - 4.4, 4.11.
  */
+#include <linux/slab.h>
+
 #include "ep.h"
 #include "fep.h"
 #include "pdc.h"
@@ -106,6 +108,53 @@ void uet_ses_fill_orphan(struct uet_pkt *pkt)
 	pkt->next = UET_NEXT_REQ_STD;
 	pkt->req.opcode = UET_OP_NO_OP;
 	pkt->req.flags = UET_SES_SOM | UET_SES_EOM;
+}
+
+/**
+ * uet_ses_cancel - a message of several packets is given up half way
+ * @pdc: locked
+ * @msg: message
+ *
+ * Without memory for it the target keeps the receive buffer until the PDC
+ * closes.
+ */
+void uet_ses_cancel(struct uet_pdc *pdc, const struct uet_msg *msg)
+{
+	struct uet_cancel *c;
+
+	if (!msg->sent || msg->len <= pdc->mtu || msg->op == UET_OP_READ)
+		return;
+	c = kmalloc(sizeof(*c), GFP_ATOMIC | __GFP_NOWARN);
+	if (!c)
+		return;
+	c->wire = msg->peer_wire;
+	c->job_id = msg->job_id;
+	c->initiator = msg->ep->initiator;
+	c->id = msg->id;
+	c->len = msg->len;
+	c->sent = msg->sent;
+	list_add_tail(&c->node, &pdc->cancels);
+}
+
+/**
+ * uet_ses_fill_cancel - SES header of MSG_ERROR, 4.14
+ * @c: what is given up
+ * @pkt: packet
+ */
+void uet_ses_fill_cancel(const struct uet_cancel *c, struct uet_pkt *pkt)
+{
+	struct uet_ses_req *req = &pkt->req;
+
+	pkt->next = UET_NEXT_REQ_STD;
+	req->opcode = UET_OP_MSG_ERROR;
+	req->flags = UET_SES_EOM;
+	req->message_id = c->id;
+	req->job_id = c->job_id;
+	req->pid_on_fep = uet_wire_pid(c->wire);
+	req->ri = uet_wire_ri(c->wire);
+	req->initiator = c->initiator;
+	req->message_offset = c->sent;
+	req->request_length = c->len;
 }
 
 /**

@@ -590,6 +590,19 @@ static bool uet_admit(struct uet_request *r)
 	return uet_generation(r);
 }
 
+/* The initiator gave up a message that it had begun, 4.14. */
+static void uet_do_error(struct uet_request *r)
+{
+	struct uet_inbound *in = uet_inbound_find(r->pdc, r->req->message_id);
+
+	if (!in || in->ep != r->ep)
+		return;
+	if (in->recv)
+		r->pdc->fep->ops->recv_done(r->ep, in->recv, UET_RC_CANCELLED,
+					    r->d);
+	uet_inbound_free(in);
+}
+
 static void uet_execute(struct uet_request *r)
 {
 	switch (r->req->opcode) {
@@ -601,6 +614,9 @@ static void uet_execute(struct uet_request *r)
 		break;
 	case UET_OP_READ:
 		uet_do_read(r);
+		break;
+	case UET_OP_MSG_ERROR:
+		uet_do_error(r);
 		break;
 	default:
 		uet_fault(r, UET_RC_UNSUPPORTED_OP);

@@ -163,33 +163,42 @@ void uet_port_changed(struct uet_dev *dev, struct net_device *ndev, bool attrs)
 		ib_dispatch_event(&ev);
 }
 
+/* State and speed; a port whose netdev is going is down, not an error. */
+static int uet_query_link(struct ib_device *ib, struct ib_port_attr *attr)
+{
+	struct net_device *ndev = ib_device_get_netdev(ib, UET_PORT);
+
+	attr->state = IB_PORT_DOWN;
+	attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
+	attr->active_speed = IB_SPEED_SDR;
+	attr->active_width = IB_WIDTH_1X;
+	if (!ndev)
+		return 0;
+	attr->state = uet_port_state(ndev);
+	attr->phys_state = uet_phys_state(ndev);
+	dev_put(ndev);
+	return ib_get_eth_speed(ib, UET_PORT, &attr->active_speed,
+				&attr->active_width);
+}
+
 static int uet_query_port(struct ib_device *ib, u32 port,
 			  struct ib_port_attr *attr)
 {
-	struct uet_dev *dev = to_udev(ib);
-	struct net_device *ndev;
 	int err;
 
 	if (port != UET_PORT)
 		return -EINVAL;
-	ndev = ib_device_get_netdev(ib, port);
-	if (!ndev)
-		return -ENODEV;
-	attr->state = uet_port_state(ndev);
-	attr->phys_state = uet_phys_state(ndev);
-	dev_put(ndev);
-
 	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = uet_active_mtu(dev);
+	attr->active_mtu = uet_active_mtu(to_udev(ib));
 	attr->gid_tbl_len = 256;
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->max_msg_sz = UET_MAX_MSG;
 	attr->pkey_tbl_len = 1;
 	attr->max_vl_num = 1;
-	err = ib_get_eth_speed(ib, port, &attr->active_speed,
-			       &attr->active_width);
-	return err;
+	err = uet_query_link(ib, attr);
+	/* The netdev went between two looks at it. */
+	return err == -ENODEV ? 0 : err;
 }
 
 static int uet_get_port_immutable(struct ib_device *ib, u32 port,

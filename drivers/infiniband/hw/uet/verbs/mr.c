@@ -51,7 +51,7 @@ static int uet_mr_publish(struct uet_dev *dev, struct uet_mr *mr)
 
 static struct uet_mr *uet_mr_alloc(struct ib_pd *pd, int access)
 {
-	struct uet_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct uet_mr *mr = kzalloc_obj(*mr);
 
 	if (mr) {
 		mr->pd = pd;

@@ -42,7 +42,7 @@ struct uet_ringbuf *uet_ring_create(struct ib_udata *udata, u32 depth,
 	struct uet_ringbuf *rb;
 	int err = -ENOMEM;
 
-	rb = kzalloc(sizeof(*rb), GFP_KERNEL);
+	rb = kzalloc_obj(*rb);
 	if (!rb)
 		return ERR_PTR(-ENOMEM);
 	rb->depth = depth;

@@ -34,11 +34,11 @@
 #define UET_PORT		1
 #define UET_MAX_SGE		32
 #define UET_MAX_WR		16384
-#define UET_MAX_CQE		(1 << 20)
+#define UET_MAX_CQE		BIT(20)
 #define UET_MAX_INLINE		512
 #define UET_MAX_RD_ATOMIC	128
-#define UET_MAX_MR_SIZE		(1ULL << 38)
-#define UET_MAX_MSG		(1U << 31)
+#define UET_MAX_MR_SIZE		BIT_ULL(38)
+#define UET_MAX_MSG		0x80000000U
 #define UET_GRH_BYTES		40
 #define UET_GSI_QPN		1
 
@@ -102,6 +102,7 @@ struct uet_ringbuf {
 
 /**
  * struct uet_cq - completion queue
+ * @ib: what ib_core sees
  * @lock: protects everything below up to @failed
  * @ring: where CQEs go
  * @qps: kernel CQs: QP of each entry, NULL once that is destroyed
@@ -117,7 +118,7 @@ struct uet_ringbuf {
  */
 struct uet_cq {
 	struct ib_cq ib;
-	spinlock_t lock;
+	spinlock_t lock;	/* ring and state */
 	struct uet_ringbuf *ring;
 	struct ib_qp **qps;
 	u32 prod;
@@ -134,6 +135,7 @@ struct uet_cq {
 
 /**
  * struct uet_mr - memory region
+ * @ib: what ib_core sees
  * @mem: what the engine sees; its last reference frees this struct
  * @umem: pinned pages; NULL for a DMA region: all kernel addresses
  * @bvec: blocks of @mem
@@ -211,7 +213,7 @@ struct uet_sq_slot {
  * @broken: user space scribbled over the indices; the ring is not read again
  */
 struct uet_sq {
-	spinlock_t lock;
+	spinlock_t lock;	/* indices, states of slots */
 	struct uet_ringbuf *ring;
 	struct uet_sq_slot *slots;
 	struct uet_sge *sges;
@@ -264,7 +266,7 @@ struct uet_recv_wr {
  * @broken: as in struct uet_sq
  */
 struct uet_rq {
-	spinlock_t lock;
+	spinlock_t lock;	/* ring and state */
 	struct uet_ringbuf *ring;
 	void *wqe;
 	struct uet_recv_wr *spare;
@@ -290,6 +292,7 @@ enum uet_qp_event {
 
 /**
  * struct uet_qp - queue pair
+ * @ib: what ib_core sees
  * @dev: device
  * @ep: what it is on the wire
  * @mode: how messages travel
@@ -305,6 +308,8 @@ enum uet_qp_event {
  * @max_reads: READs under way at a time
  * @comm_est: IB_EVENT_COMM_EST was given
  * @sqd_event: IB_EVENT_SQ_DRAINED is due; under sq.lock
+ * @sq: send queue
+ * @rq: receive queue
  * @run_notify: resume the send queue once no lock is held
  * @run_work: the same as BH work
  * @event_work: everything that needs process context
