@@ -35,6 +35,7 @@ struct uet_ep *uet_ep_create(struct uet_fep *fep,
 	ep->mode = attr->mode;
 	ep->wire = attr->wire;
 	ep->initiator = attr->initiator;
+	ep->unreliable = attr->unreliable;
 	spin_lock_init(&ep->lock);
 	INIT_LIST_HEAD(&ep->inbound);
 	err = xa_insert_bh(&fep->eps, ep->wire, ep, GFP_KERNEL);

@@ -27,6 +27,7 @@ enum uet_ep_state {
  * @mode: how messages travel
  * @wire: PIDonFEP in 11:0, RI in 23:12
  * @initiator: SES initiator value of what it sends
+ * @unreliable: UC: see struct uet_ep_attr
  * @lock: protects everything from here to @pdc. Taken inside a PDC lock;
  *	provider callbacks of the target's side run under it
  * @state: enum uet_ep_state
@@ -48,6 +49,7 @@ struct uet_ep {
 	enum uet_ep_mode mode;
 	u32 wire;
 	u32 initiator;
+	bool unreliable;
 
 	spinlock_t lock;
 	enum uet_ep_state state;

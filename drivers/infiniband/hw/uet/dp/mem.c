@@ -4,8 +4,10 @@
  * packets, one copy from incoming ones. A piece of memory is entered for just
  * as long as its bytes are touched, see struct uet_mem.
  */
+#include <linux/atomic.h>
 #include <linux/bvec.h>
 #include <linux/export.h>
+#include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/skbuff_ref.h>
@@ -353,4 +355,90 @@ int uet_skb_to_sge(const struct sk_buff *skb, int skb_off,
 		i++;
 	}
 	return len ? -EFAULT : 0;
+}
+
+/**
+ * uet_buf_to_sge - copy a small buffer to the start of a list
+ * @buf: from
+ * @sge: list
+ * @nr: its entries
+ * @len: bytes
+ *
+ * Return: 0, -EACCES if memory is gone, -EFAULT if the list is too short.
+ */
+int uet_buf_to_sge(const void *buf, const struct uet_sge *sge, unsigned int nr,
+		   u32 len)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr && len; i++) {
+		u32 n = min(len, sge[i].len);
+		struct iov_iter it;
+		size_t done;
+
+		if (!sge[i].mem) {
+			memcpy((void *)(uintptr_t)sge[i].off, buf, n);
+		} else {
+			if (!uet_mem_enter(sge[i].mem))
+				return -EACCES;
+			uet_mem_iter(&it, ITER_DEST, sge[i].mem, sge[i].off, n);
+			done = copy_to_iter(buf, n, &it);
+			uet_mem_exit(sge[i].mem);
+			if (done != n)
+				return -EFAULT;
+		}
+		buf += n;
+		len -= n;
+	}
+	return len ? -EFAULT : 0;
+}
+
+static u64 uet_amo_run(atomic64_t *target, u8 amo, u64 operand, u64 compare)
+{
+	if (amo == UET_AMO_CSWAP)
+		return atomic64_cmpxchg(target, compare, operand);
+	return atomic64_fetch_add(operand, target);
+}
+
+/**
+ * uet_sge_atomic - fetching atomic on 8 bytes of memory
+ * @sge: 8 bytes, naturally aligned in memory
+ * @amo: UET_AMO_SUM or UET_AMO_CSWAP
+ * @operand: what to add, or what to store
+ * @compare: UET_AMO_CSWAP: what must be there
+ * @old: what was there
+ *
+ * Atomic against processors of this host as well.
+ *
+ * Return: 0, -EACCES if the memory is gone, -EINVAL if it is not aligned.
+ */
+int uet_sge_atomic(const struct uet_sge *sge, u8 amo, u64 operand, u64 compare,
+		   u64 *old)
+{
+	const struct bio_vec *bv;
+	struct page *page;
+	u32 in_block, pos;
+	void *addr;
+
+	if (!sge->mem) {
+		if (sge->off & 7)
+			return -EINVAL;
+		*old = uet_amo_run((atomic64_t *)(uintptr_t)sge->off, amo,
+				   operand, compare);
+		return 0;
+	}
+	if (!uet_mem_enter(sge->mem))
+		return -EACCES;
+	bv = &sge->mem->bvec[uet_mem_block(sge->mem, sge->off, &in_block)];
+	pos = bv->bv_offset + in_block;
+	if (pos & 7) {
+		uet_mem_exit(sge->mem);
+		return -EINVAL;
+	}
+	page = bv->bv_page + (pos >> PAGE_SHIFT);
+	addr = kmap_local_page(page);
+	*old = uet_amo_run(addr + offset_in_page(pos), amo, operand, compare);
+	kunmap_local(addr);
+	uet_mem_exit(sge->mem);
+	return 0;
 }

@@ -3,6 +3,8 @@
  * ACKs and NACKs of what we sent: which packets the peer has, which are
  * answered, which are lost. uet-wire 2.5 - 2.11, 3.8, 11.
  */
+#include <linux/unaligned.h>
+
 #include "ep.h"
 #include "pdc.h"
 
@@ -128,6 +130,19 @@ void uet_tx_release(struct uet_pdc *pdc, struct uet_defer *d)
 	uet_pdc_arm_rto(pdc);
 }
 
+/* The old value of an atomic, 4.11; big-endian like the operands. */
+static int uet_amo_place(const struct uet_msg *msg, const struct sk_buff *skb,
+			 const struct uet_pkt *pkt)
+{
+	u8 be[sizeof(u64)];
+	u64 old;
+
+	if (skb_copy_bits(skb, pkt->hdr_len, be, sizeof(be)))
+		return -EFAULT;
+	old = get_unaligned_be64(be);
+	return uet_buf_to_sge(&old, msg->sge, msg->nr_sge, sizeof(old));
+}
+
 /* Data of a READ: @skb from @off on. Length and place were asked for by us. */
 static void uet_read_place(struct uet_pdc *pdc, struct uet_desc *desc,
 			   const struct sk_buff *skb, const struct uet_pkt *pkt)
@@ -140,8 +155,11 @@ static void uet_read_place(struct uet_pdc *pdc, struct uet_desc *desc,
 		uet_ses_answer(pdc, msg, UET_RC_UNSUPPORTED_SIZE, 0);
 		return;
 	}
-	err = uet_skb_to_sge(skb, pkt->hdr_len, msg->sge, msg->nr_sge,
-			     desc->offset, desc->len);
+	if (msg->op == UET_OP_FETCHING_ATOMIC)
+		err = uet_amo_place(msg, skb, pkt);
+	else
+		err = uet_skb_to_sge(skb, pkt->hdr_len, msg->sge, msg->nr_sge,
+				     desc->offset, desc->len);
 	if (err && msg->status == UET_ST_OK)
 		msg->status = UET_ST_PROT;
 	uet_stat_add(pdc->fep, UET_STAT_RX_BYTES, desc->len);

@@ -5,6 +5,7 @@
  * builds the packet again from memory.
  */
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 
 #include "ep.h"
 #include "pdc.h"
@@ -142,12 +143,20 @@ void uet_pdc_send_ctl(struct uet_pdc *pdc, u8 ctl, u32 psn, u32 payload,
 /* ------------------------------------------------------------------ */
 /* Descriptors to packets                                              */
 
-/* The bytes that the packet of @desc carries; READs only ask for some. */
+static bool uet_msg_wants_data(const struct uet_msg *msg)
+{
+	return msg->op == UET_OP_READ || msg->op == UET_OP_FETCHING_ATOMIC;
+}
+
+/*
+ * The bytes of memory that the packet of @desc carries; READs and atomics
+ * only ask for some.
+ */
 static u32 uet_desc_payload(const struct uet_desc *desc)
 {
 	if (desc->kind == UET_DESC_RDRSP)
 		return desc->len;
-	if (desc->kind == UET_DESC_REQ && desc->msg->op != UET_OP_READ)
+	if (desc->kind == UET_DESC_REQ && !uet_msg_wants_data(desc->msg))
 		return desc->len;
 	return 0;
 }
@@ -191,7 +200,15 @@ static int uet_desc_body(const struct uet_desc *desc, struct sk_buff *skb)
 
 	if (desc->kind == UET_DESC_RDRSP)
 		return uet_sge_to_skb(skb, &desc->rdrsp->sge, 1, 0, len);
-	if (desc->kind == UET_DESC_REQ)
+	if (desc->kind != UET_DESC_REQ)
+		return 0;
+	if (desc->msg->op == UET_OP_FETCHING_ATOMIC) {
+		if (desc->msg->amo_op != UET_AMO_CSWAP)
+			put_unaligned_be64(desc->msg->amo_operand,
+					   skb_put(skb, sizeof(u64)));
+		return 0;
+	}
+	if (len)
 		return uet_sge_to_skb(skb, desc->msg->sge, desc->msg->nr_sge,
 				      desc->offset, len);
 	return 0;
@@ -223,7 +240,7 @@ static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 		break;
 	}
 	skb = uet_skb_alloc(pdc->fep, UET_PKT_HDR_MAX +
-			    min_t(u32, uet_desc_payload(desc), 256));
+			    clamp_t(u32, uet_desc_payload(desc), 8, 256));
 	if (!skb)
 		return -ENOMEM;
 	uet_pkt_build(&pkt, skb_put(skb, uet_pkt_hdr_len(&pkt)));
@@ -433,7 +450,7 @@ static void uet_pdc_take_msg(struct uet_pdc *pdc)
 	desc->msg = msg;
 	desc->offset = msg->sent;
 	desc->len = min(pdc->mtu, msg->len - msg->sent);
-	if (msg->op == UET_OP_READ)
+	if (uet_msg_wants_data(msg))
 		desc->flags |= UET_DESC_WAIT_DATA;
 	msg->sent += desc->len;
 	msg->pending++;

@@ -119,5 +119,9 @@ int uet_skb_to_sge(const struct sk_buff *skb, int skb_off,
 		   const struct uet_sge *sge, unsigned int nr, u64 off,
 		   u32 len);
 int uet_sge_read(const struct uet_sge *sge, u32 off, void *buf, u32 len);
+int uet_sge_atomic(const struct uet_sge *sge, u8 amo, u64 operand, u64 compare,
+		   u64 *old);
+int uet_buf_to_sge(const void *buf, const struct uet_sge *sge, unsigned int nr,
+		   u32 len);
 
 #endif /* UET_SES_H */

@@ -4,6 +4,7 @@
  * messages. uet-wire 4.1 - 4.4, 4.11.
  */
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 
 #include "ep.h"
 #include "fep.h"
@@ -64,6 +65,27 @@ static void uet_ses_fill_data(const struct uet_msg *msg, struct uet_pkt *pkt,
 	}
 }
 
+/*
+ * 4.5: the operand of an addition is the payload, those of a compare-and-swap
+ * stand in the extension, right-justified; big-endian.
+ */
+static void uet_ses_fill_amo(const struct uet_msg *msg, struct uet_pkt *pkt)
+{
+	struct uet_ses_req *req = &pkt->req;
+
+	req->flags |= UET_SES_SOM | UET_SES_EOM;
+	req->message_id = msg->id;
+	req->buffer_offset = msg->offset;
+	req->request_length = sizeof(u64);
+	req->amo_op = msg->amo_op;
+	req->amo_type = UET_AMO_UINT64;
+	if (msg->amo_op != UET_AMO_CSWAP)
+		return;
+	req->request_length = sizeof(req->amo_compare) + sizeof(req->amo_swap);
+	put_unaligned_be64(msg->amo_compare, req->amo_compare + 8);
+	put_unaligned_be64(msg->amo_operand, req->amo_swap + 8);
+}
+
 /**
  * uet_ses_fill - SES header of one packet of a message
  * @msg: message
@@ -92,6 +114,8 @@ void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
 		req->match |= UET_MATCH_SOLICITED;
 	if (msg->op == UET_OP_READ)
 		uet_ses_fill_read(msg, pkt, offset, len, read_id);
+	else if (msg->op == UET_OP_FETCHING_ATOMIC)
+		uet_ses_fill_amo(msg, pkt);
 	else
 		uet_ses_fill_data(msg, pkt, offset, len);
 	if (msg->flags & UET_MSG_SOLICITED && msg->op == UET_OP_WRITE &&

@@ -5,6 +5,7 @@
  * uet-wire 4.6 - 4.11, 5.2, 5.5.
  */
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 
 #include "ep.h"
 #include "fep.h"
@@ -44,6 +45,10 @@ static enum uet_stat uet_refused_stat(u8 rc)
 	case UET_RC_UNSUPPORTED_OP:
 	case UET_RC_UNSUPPORTED_SIZE:
 	case UET_RC_OP_VIOLATION:
+	case UET_RC_AMO_UNSUPPORTED_OP:
+	case UET_RC_AMO_UNSUPPORTED_DT:
+	case UET_RC_AMO_UNSUPPORTED_SIZE:
+	case UET_RC_AMO_UNALIGNED:
 		return UET_STAT_REFUSED_OP;
 	case UET_RC_DISABLED_GEN:
 	case UET_RC_BAD_GENERATION:
@@ -70,7 +75,7 @@ static void uet_refuse(struct uet_request *r, u8 rc)
 static void uet_fault(struct uet_request *r, u8 rc)
 {
 	uet_refuse(r, rc);
-	if (r->ep->mode != UET_EP_ROD)
+	if (r->ep->mode != UET_EP_ROD || r->ep->unreliable)
 		return;
 	r->ep->state = UET_EP_ERROR;
 	r->pdc->fep->ops->ep_fault(r->ep, rc, r->d);
@@ -154,7 +159,7 @@ static u8 uet_recv_error(long err)
 /* Out of receive buffers, 4.10: ordered messages wait, others are dropped. */
 static void uet_not_ready(struct uet_request *r)
 {
-	if (r->ep->mode != UET_EP_ROD) {
+	if (r->ep->mode != UET_EP_ROD || r->ep->unreliable) {
 		uet_refuse(r, UET_RC_NO_MATCH);
 		return;
 	}
@@ -185,7 +190,7 @@ static struct uet_recv *uet_recv_get(struct uet_request *r)
 	recv->job_id = req->job_id;
 	recv->match = req->match & ~UET_MATCH_SOLICITED;
 	recv->solicited = req->match & UET_MATCH_SOLICITED &&
-			  req->opcode == UET_OP_SEND;
+			  req->opcode != UET_OP_WRITE;
 	recv->has_hdata = false;
 	return recv;
 }
@@ -534,6 +539,73 @@ static void uet_do_read(struct uet_request *r)
 }
 
 /* ------------------------------------------------------------------ */
+/* Atomics                                                             */
+
+static u8 uet_amo_check(const struct uet_request *r)
+{
+	const struct uet_ses_req *req = r->req;
+
+	if (req->amo_op != UET_AMO_SUM && req->amo_op != UET_AMO_CSWAP)
+		return UET_RC_AMO_UNSUPPORTED_OP;
+	if (req->amo_type != UET_AMO_UINT64 && req->amo_type != UET_AMO_INT64)
+		return UET_RC_AMO_UNSUPPORTED_DT;
+	if (req->amo_op == UET_AMO_SUM && r->pkt->payload_len != sizeof(u64))
+		return UET_RC_AMO_UNSUPPORTED_SIZE;
+	return UET_RC_OK;
+}
+
+static u8 uet_amo_execute(struct uet_request *r, u64 *old)
+{
+	const struct uet_ses_req *req = r->req;
+	struct uet_sge sge = {};
+	u64 operand, compare = 0;
+	u8 be[sizeof(u64)];
+	int err;
+	u8 rc;
+
+	if (req->amo_op == UET_AMO_CSWAP) {
+		compare = get_unaligned_be64(req->amo_compare + 8);
+		operand = get_unaligned_be64(req->amo_swap + 8);
+	} else {
+		if (skb_copy_bits(r->skb, r->pkt->hdr_len, be, sizeof(be)))
+			return UET_RC_AMO_UNSUPPORTED_SIZE;
+		operand = get_unaligned_be64(be);
+	}
+	rc = uet_rma(r, 0, sizeof(u64), UET_ACCESS_ATOMIC, &sge);
+	if (rc != UET_RC_OK)
+		return rc;
+	err = uet_sge_atomic(&sge, req->amo_op, operand, compare, old);
+	if (sge.mem)
+		uet_mem_put(sge.mem);
+	if (err)
+		return err == -EINVAL ? UET_RC_AMO_UNALIGNED : UET_RC_BAD_MKEY;
+	return UET_RC_OK;
+}
+
+/* Executed once: a duplicate is answered from the stored response, 4.11. */
+static void uet_do_atomic(struct uet_request *r)
+{
+	struct uet_verdict *v = r->v;
+	u8 rc = uet_amo_check(r);
+	u64 old = 0;
+
+	if (rc == UET_RC_OK)
+		rc = uet_amo_execute(r, &old);
+	if (rc != UET_RC_OK) {
+		uet_fault(r, rc);
+		return;
+	}
+	put_unaligned_be64(old, v->data);
+	v->gtd = true;
+	v->rsp.opcode = UET_RSP_DATA;
+	v->rsp.read_message_id = r->req->message_id;
+	v->rsp.message_id = 0;
+	v->rsp.payload_length = sizeof(u64);
+	v->rsp.modified_length = sizeof(u64);
+	v->rsp.request_psn = r->pkt->psn;
+}
+
+/* ------------------------------------------------------------------ */
 /* Requests                                                            */
 
 /*
@@ -607,6 +679,7 @@ static void uet_execute(struct uet_request *r)
 {
 	switch (r->req->opcode) {
 	case UET_OP_SEND:
+	case UET_OP_SEND_INVALIDATE:
 		uet_do_send(r);
 		break;
 	case UET_OP_WRITE:
@@ -614,6 +687,9 @@ static void uet_execute(struct uet_request *r)
 		break;
 	case UET_OP_READ:
 		uet_do_read(r);
+		break;
+	case UET_OP_FETCHING_ATOMIC:
+		uet_do_atomic(r);
 		break;
 	case UET_OP_MSG_ERROR:
 		uet_do_error(r);

@@ -242,9 +242,12 @@ enum uet_ep_mode {
  * @mode: how messages travel
  * @wire: PIDonFEP in 11:0, RI in 23:12; unique on the FEP
  * @initiator: value for the SES initiator field: the sender's QP number
+ * @unreliable: UET_EP_ROD: requests that cannot be taken are dropped, with a
+ *	refusal that harms nobody: UC
  */
 struct uet_ep_attr {
 	enum uet_ep_mode mode;
+	bool unreliable;
 	u32 wire;
 	u32 initiator;
 };
@@ -316,18 +319,23 @@ enum uet_status {
 
 /**
  * struct uet_msg - one message to send
- * @op: UET_OP_SEND, _WRITE, _READ, _DATAGRAM_SEND (later: the others)
+ * @op: UET_OP_SEND, _SEND_INVALIDATE, _WRITE, _READ, _FETCHING_ATOMIC,
+ *	_DATAGRAM_SEND (later: the others)
  * @flags: UET_MSG_*
  * @path: UET_EP_RUD, UET_EP_UUD: where to; the message holds a reference that
  *	the provider takes before and drops in msg_done(). NULL for UET_EP_ROD
  * @peer_wire: UET_EP_RUD, UET_EP_UUD: wire pair of the target
  * @job_id: 0: no job
- * @match: WRITE, READ: memory key. DATAGRAM_SEND: Q_Key
- * @offset: WRITE, READ: remote address
+ * @match: WRITE, READ, atomics: memory key. DATAGRAM_SEND: Q_Key.
+ *	SEND_INVALIDATE: key to invalidate, 32 bits
+ * @offset: WRITE, READ, atomics: remote address
  * @hdata: header data; 31:0 immediate, bit 32 solicited for WRITE
- * @len: bytes, 0 .. 2^31
+ * @amo_op: FETCHING_ATOMIC: UET_AMO_SUM or UET_AMO_CSWAP, on uint64
+ * @amo_operand: what to add, or what to store
+ * @amo_compare: UET_AMO_CSWAP: what must be there
+ * @len: bytes, 0 .. 2^31; 8 for atomics
  * @nr_sge: entries of @sge
- * @sge: source, or for READ destination. The message holds a uet_mem
+ * @sge: source, or for READ and atomics destination. The message holds a uet_mem
  *	reference for each; the provider drops them in msg_done()
  *
  * The provider owns the memory and fills in the above; it must stay as it is
@@ -342,6 +350,9 @@ struct uet_msg {
 	u64 match;
 	u64 offset;
 	u64 hdata;
+	u8 amo_op;
+	u64 amo_operand;
+	u64 amo_compare;
 	u32 len;
 	u16 nr_sge;
 	struct uet_sge *sge;
@@ -393,7 +404,7 @@ struct uet_rx_hdr {
  *	datagrams); set by recv_get()
  *
  * Filled in by the engine before recv_done():
- * @op: UET_OP_SEND, _WRITE, _DATAGRAM_SEND
+ * @op: UET_OP_SEND, _SEND_INVALIDATE, _WRITE, _DATAGRAM_SEND
  * @has_hdata: header data came with it
  * @solicited: the sender asks for a wake-up
  * @len: bytes of the message
@@ -428,7 +439,7 @@ struct uet_recv {
  *	none posted (receiver not ready). ERR_PTR(-EMSGSIZE): the next one is
  *	too small; ERR_PTR(-EACCES): its memory may not be written; both use
  *	up the buffer and the provider completes it in error. @op tells
- *	UET_OP_SEND, UET_OP_WRITE (immediate: no data goes to the buffer) or
+ *	UET_OP_SEND, _SEND_INVALIDATE, UET_OP_WRITE (immediate: no data goes to the buffer) or
  *	UET_OP_DATAGRAM_SEND (@hdr is set, @match holds the Q_Key;
  *	ERR_PTR(-EPERM): wrong Q_Key, no buffer used)
  * @recv_ready: is a receive buffer posted? Asked while a UET_EP_ROD endpoint
