@@ -3,6 +3,7 @@
 #include <linux/export.h>
 #include <linux/slab.h>
 
+#include "burst.h"
 #include "ep.h"
 #include "fep.h"
 #include "pdc.h"
@@ -315,40 +316,36 @@ static void uet_msg_queue(struct uet_ep *ep, struct uet_msg *msg,
 	ep->fep->ops->msg_done(ep, msg, err, d);
 }
 
-/* One packet, no PDC, no answer: done when it is sent, 3.7. */
+/*
+ * One packet, no PDC, no answer: done when it is sent, 3.7. As on the wire,
+ * what cannot be delivered is lost without a word.
+ */
 static int uet_datagram_send(struct uet_ep *ep, struct uet_msg *msg,
 			     struct uet_defer *d)
 {
+	struct uet_payload pl = {
+		.sge = msg->sge,
+		.nr_sge = msg->nr_sge,
+		.len = msg->len,
+	};
 	struct uet_pkt pkt = { .type = UET_PDS_UUD };
-	struct uet_fep *fep = ep->fep;
-	struct sk_buff *skb;
+	struct uet_burst b;
 	int err;
 
 	if (msg->len > uet_path_payload_mtu(msg->path))
 		return UET_RC_UNSUPPORTED_SIZE;
 	uet_ses_fill(msg, &pkt, 0, msg->len, 0, 0);
-	skb = uet_skb_alloc(fep, UET_PKT_HDR_MAX + min_t(u32, msg->len, 256));
-	if (!skb) {
-		uet_stat_inc(fep, UET_STAT_DROP_TX);
+	uet_burst_init(&b, msg->path, htons(0x8000 | ep->initiator), false, d);
+	err = uet_burst_add(&b, &pkt, &pl);
+	if (err == -ENOMEM) {
+		uet_stat_inc(ep->fep, UET_STAT_DROP_TX);
 		return UET_ST_OK;
 	}
-	uet_pkt_build(&pkt, skb_put(skb, uet_pkt_hdr_len(&pkt)));
-	err = uet_sge_to_skb(skb, msg->sge, msg->nr_sge, 0, msg->len);
-	if (err) {
-		kfree_skb(skb);
-		return err == -ENOMEM ? UET_ST_OK : UET_ST_PROT;
-	}
-	/* As on the wire: what cannot be delivered is lost without a word. */
-	if (uet_net_xmit_prepare(msg->path, skb, htons(0x8000 | ep->initiator),
-				 false)) {
-		uet_stat_inc(fep, UET_STAT_DROP_TX);
-		kfree_skb(skb);
-		return UET_ST_OK;
-	}
-	uet_stat_inc(fep, UET_STAT_TX_PKTS);
-	uet_stat_add(fep, UET_STAT_TX_BYTES, msg->len);
-	uet_stat_inc(fep, UET_STAT_TX_MSGS);
-	__skb_queue_tail(&d->xmit, skb);
+	if (err)
+		return UET_ST_PROT;
+	uet_burst_flush(&b);
+	uet_stat_add(ep->fep, UET_STAT_TX_BYTES, msg->len);
+	uet_stat_inc(ep->fep, UET_STAT_TX_MSGS);
 	return UET_ST_OK;
 }
 

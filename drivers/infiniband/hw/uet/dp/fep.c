@@ -172,17 +172,43 @@ int uet_fep_set_params(struct uet_fep *fep, const struct uet_fep_params *p,
 }
 EXPORT_SYMBOL_GPL(uet_fep_set_params);
 
+/**
+ * uet_skb_parse - parse one packet of a received skb
+ * @skb: one packet, or a burst
+ * @off: where the packet starts
+ * @len: its bytes
+ * @pkt: filled in
+ *
+ * Return: 0 or the error of uet_pkt_parse().
+ */
+int uet_skb_parse(const struct sk_buff *skb, u32 off, u32 len,
+		  struct uet_pkt *pkt)
+{
+	u32 linear = min_t(u32, len, UET_PKT_HDR_MAX);
+	u8 buf[UET_PKT_HDR_MAX];
+	const void *data;
+	int err;
+
+	data = skb_header_pointer(skb, off, linear, buf);
+	if (!data)
+		return -EBADMSG;
+	err = uet_pkt_parse(data, linear, len, pkt);
+	if (!err)
+		pkt->skb_off = off + pkt->hdr_len;
+	return err;
+}
+
+static bool uet_pds_is_request(u8 type)
+{
+	return type == UET_PDS_RUD || type == UET_PDS_ROD ||
+	       type == UET_PDS_RUD_CC || type == UET_PDS_ROD_CC;
+}
+
 static void uet_fep_dispatch(struct uet_fep *fep, struct sk_buff *skb,
 			     const struct uet_pkt *pkt, const struct uet_rx *rx,
 			     struct uet_defer *d)
 {
 	switch (pkt->type) {
-	case UET_PDS_RUD:
-	case UET_PDS_ROD:
-	case UET_PDS_RUD_CC:
-	case UET_PDS_ROD_CC:
-		uet_pdc_rx_request(fep, skb, pkt, rx, d);
-		break;
 	case UET_PDS_ACK:
 	case UET_PDS_ACK_CC:
 	case UET_PDS_ACK_CCX:
@@ -204,10 +230,31 @@ static void uet_fep_dispatch(struct uet_fep *fep, struct sk_buff *skb,
 	}
 }
 
+static void uet_fep_rx_one(struct uet_fep *fep, struct uet_pdc **locked,
+			   struct sk_buff *skb, u32 off, u32 len,
+			   const struct uet_rx *rx, struct uet_defer *d)
+{
+	struct uet_pkt pkt;
+	int err;
+
+	uet_stat_inc(fep, UET_STAT_RX_PKTS);
+	err = uet_skb_parse(skb, off, len, &pkt);
+	if (err) {
+		uet_stat_inc(fep, err == -EPROTONOSUPPORT ?
+			     UET_STAT_DROP_UNSUPPORTED :
+			     UET_STAT_DROP_MALFORMED);
+	} else if (uet_pds_is_request(pkt.type)) {
+		uet_pdc_rx_request(fep, locked, skb, &pkt, rx, d);
+	} else {
+		uet_pdc_rx_done(locked, d);
+		uet_fep_dispatch(fep, skb, &pkt, rx, d);
+	}
+}
+
 /**
- * uet_fep_rx - a packet came
+ * uet_fep_rx - a packet or a burst came
  * @fep: fabric endpoint
- * @skb: starts at the PDS prologue; headers are linear; consumed
+ * @skb: starts at the PDS prologue of the first packet; consumed
  * @rx: addresses
  *
  * Context: softirq, RCU read side.
@@ -215,20 +262,21 @@ static void uet_fep_dispatch(struct uet_fep *fep, struct sk_buff *skb,
 void uet_fep_rx(struct uet_fep *fep, struct sk_buff *skb,
 		const struct uet_rx *rx)
 {
+	u32 seg = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : 0;
+	struct uet_pdc *locked = NULL;
 	struct uet_defer d;
-	struct uet_pkt pkt;
-	int err;
+	u32 off = 0;
 
-	err = uet_pkt_parse(skb->data, skb_headlen(skb), skb->len, &pkt);
-	if (err) {
-		uet_stat_inc(fep, err == -EPROTONOSUPPORT ?
-			     UET_STAT_DROP_UNSUPPORTED :
-			     UET_STAT_DROP_MALFORMED);
-		kfree_skb(skb);
-		return;
-	}
 	uet_defer_init(&d);
-	uet_fep_dispatch(fep, skb, &pkt, rx, &d);
+	do {
+		u32 len = skb->len - off;
+
+		if (seg)
+			len = min(len, seg);
+		uet_fep_rx_one(fep, &locked, skb, off, len, rx, &d);
+		off += len;
+	} while (off < skb->len);
+	uet_pdc_rx_done(&locked, &d);
 	consume_skb(skb);
 	uet_defer_run(&d);
 }

@@ -15,9 +15,6 @@
 
 #include "ses.h"
 
-/* Smaller payloads are copied: cheaper than page references. */
-#define UET_TX_COPY_MAX		256
-
 /**
  * uet_mem_init - make memory alive
  * @mem: filled in by the caller: bvec, nr_bvec, shift, first_off, length
@@ -216,8 +213,18 @@ int uet_sge_read(const struct uet_sge *sge, u32 off, void *buf, u32 len)
 	return uet_sge_copy_from(sge, off, buf, len);
 }
 
-static int uet_sge_copy_to_skb(struct sk_buff *skb, const struct uet_sge *sge,
-			       unsigned int nr, u64 off, u32 len)
+/**
+ * uet_sge_copy - copy part of a list
+ * @sge: list
+ * @nr: its entries
+ * @off: first byte in the list
+ * @to: where to
+ * @len: bytes
+ *
+ * Return: 0, -EACCES if memory is gone, -EFAULT if the list is too short.
+ */
+int uet_sge_copy(const struct uet_sge *sge, unsigned int nr, u64 off, void *to,
+		 u32 len)
 {
 	unsigned int i = uet_sge_seek(sge, nr, &off);
 	int err;
@@ -225,9 +232,10 @@ static int uet_sge_copy_to_skb(struct sk_buff *skb, const struct uet_sge *sge,
 	while (len && i < nr) {
 		u32 n = min_t(u64, len, sge[i].len - off);
 
-		err = uet_sge_copy_from(&sge[i], off, skb_put(skb, n), n);
+		err = uet_sge_copy_from(&sge[i], off, to, n);
 		if (err)
 			return err;
+		to += n;
 		len -= n;
 		off = 0;
 		i++;
@@ -235,8 +243,21 @@ static int uet_sge_copy_to_skb(struct sk_buff *skb, const struct uet_sge *sge,
 	return len ? -EFAULT : 0;
 }
 
-static int uet_sge_ref_to_skb(struct sk_buff *skb, const struct uet_sge *sge,
-			      unsigned int nr, u64 off, u32 len)
+/**
+ * uet_sge_ref - append part of a list to a packet as page references
+ * @skb: packet
+ * @sge: list
+ * @nr: its entries
+ * @off: first byte in the list
+ * @len: bytes
+ *
+ * On error fragments may have been added; the caller takes them back.
+ *
+ * Return: 0; -EMSGSIZE: no fragment left, or memory that cannot be
+ * referenced; -EACCES: memory is gone; -EFAULT: the list is too short.
+ */
+int uet_sge_ref(struct sk_buff *skb, const struct uet_sge *sge, unsigned int nr,
+		u64 off, u32 len)
 {
 	unsigned int i = uet_sge_seek(sge, nr, &off);
 	int err;
@@ -257,50 +278,6 @@ static int uet_sge_ref_to_skb(struct sk_buff *skb, const struct uet_sge *sge,
 		i++;
 	}
 	return len ? -EFAULT : 0;
-}
-
-/* Drop fragments that uet_sge_ref_to_skb() left behind half way. */
-static void uet_skb_drop_frags(struct sk_buff *skb)
-{
-	int i;
-
-	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
-		skb_frag_unref(skb, i);
-	skb_shinfo(skb)->nr_frags = 0;
-	skb->len -= skb->data_len;
-	skb->data_len = 0;
-}
-
-/**
- * uet_sge_to_skb - payload of a packet
- * @skb: headers are reserved; payload is appended, as page references where
- *	that is possible and pays, else as a copy
- * @sge: list
- * @nr: its entries
- * @off: first byte of the payload in the list
- * @len: bytes; the linear part has room for UET_TX_COPY_MAX
- *
- * Return: 0, -EACCES if memory is gone, -ENOMEM.
- */
-int uet_sge_to_skb(struct sk_buff *skb, const struct uet_sge *sge,
-		   unsigned int nr, u32 off, u32 len)
-{
-	int err;
-
-	if (!len)
-		return 0;
-	if (len > UET_TX_COPY_MAX) {
-		err = uet_sge_ref_to_skb(skb, sge, nr, off, len);
-		if (err != -EMSGSIZE) {
-			skb->truesize += skb->data_len;
-			return err;
-		}
-		uet_skb_drop_frags(skb);
-	}
-	if (skb_tailroom(skb) < len &&
-	    pskb_expand_head(skb, 0, len - skb_tailroom(skb), GFP_ATOMIC))
-		return -ENOMEM;
-	return uet_sge_copy_to_skb(skb, sge, nr, off, len);
 }
 
 static int uet_skb_to_one(const struct sk_buff *skb, int skb_off,

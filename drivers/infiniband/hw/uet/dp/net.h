@@ -43,7 +43,8 @@ struct uet_rx {
 unsigned int uet_net_headroom(const struct uet_fep *fep);
 
 int uet_net_xmit_prepare(struct uet_path *path, struct sk_buff *skb,
-			 __be16 sport, bool ctrl);
+			 __be16 sport, bool ctrl, u32 seg);
+struct sk_buff *uet_skb_alloc(struct uet_fep *fep, unsigned int linear);
 void uet_net_xmit(struct sk_buff *skb);
 
 int uet_net_attach(struct uet_fep *fep);
@@ -53,6 +54,11 @@ void uet_net_put(struct uet_fep *fep);
 int uet_net_init(void);
 void uet_net_exit(void);
 
+struct uet_pkt;
+
+/* In fep.c: one packet of @skb, which may be a burst. */
+int uet_skb_parse(const struct sk_buff *skb, u32 off, u32 len,
+		  struct uet_pkt *pkt);
 /* In fep.c: what arrived; data starts at the PDS prologue. Consumes skb. */
 void uet_fep_rx(struct uet_fep *fep, struct sk_buff *skb,
 		const struct uet_rx *rx);

@@ -164,6 +164,7 @@ struct uet_resp {
  * @ack_bytes: ack_gen_count, 3.4
  * @ack_psn: newest PSN that an ACK is owed for
  * @ack_owed: an ACK is due when the delay ends or enough has come
+ * @ack_now: it is due as soon as all of a burst is seen
  * @ack_msg_id: message id of that packet
  * @ack_job_id: job of that packet
  * @ack_flags: UET_ACK_M, UET_ACK_RETX of that packet
@@ -185,6 +186,7 @@ struct uet_rxside {
 	u32 ack_bytes;
 	u32 ack_psn;
 	bool ack_owed;
+	bool ack_now;
 	u16 ack_msg_id;
 	u32 ack_job_id;
 	u8 ack_flags;
@@ -373,12 +375,12 @@ void uet_pdc_send_ctl(struct uet_pdc *pdc, u8 ctl, u32 psn, u32 payload,
 void uet_pdc_send(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 		  const void *data, unsigned int len, __be16 sport,
 		  struct uet_defer *d);
-struct sk_buff *uet_skb_alloc(struct uet_fep *fep, unsigned int linear);
 
 /* pdc_rx.c */
-void uet_pdc_rx_request(struct uet_fep *fep, struct sk_buff *skb,
-			const struct uet_pkt *pkt, const struct uet_rx *rx,
-			struct uet_defer *d);
+void uet_pdc_rx_request(struct uet_fep *fep, struct uet_pdc **locked,
+			struct sk_buff *skb, const struct uet_pkt *pkt,
+			const struct uet_rx *rx, struct uet_defer *d);
+void uet_pdc_rx_done(struct uet_pdc **locked, struct uet_defer *d);
 void uet_pdc_rx_ctl(struct uet_fep *fep, const struct uet_pkt *pkt,
 		    const struct uet_rx *rx, struct uet_defer *d);
 void uet_pdc_send_ack(struct uet_pdc *pdc, struct uet_defer *d);

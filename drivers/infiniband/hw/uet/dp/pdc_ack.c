@@ -137,7 +137,7 @@ static int uet_amo_place(const struct uet_msg *msg, const struct sk_buff *skb,
 	u8 be[sizeof(u64)];
 	u64 old;
 
-	if (skb_copy_bits(skb, pkt->hdr_len, be, sizeof(be)))
+	if (skb_copy_bits(skb, pkt->skb_off, be, sizeof(be)))
 		return -EFAULT;
 	old = get_unaligned_be64(be);
 	return uet_buf_to_sge(&old, msg->sge, msg->nr_sge, sizeof(old));
@@ -158,7 +158,7 @@ static void uet_read_place(struct uet_pdc *pdc, struct uet_desc *desc,
 	if (msg->op == UET_OP_FETCHING_ATOMIC)
 		err = uet_amo_place(msg, skb, pkt);
 	else
-		err = uet_skb_to_sge(skb, pkt->hdr_len, msg->sge, msg->nr_sge,
+		err = uet_skb_to_sge(skb, pkt->skb_off, msg->sge, msg->nr_sge,
 				     desc->offset, desc->len);
 	if (err && msg->status == UET_ST_OK)
 		msg->status = UET_ST_PROT;

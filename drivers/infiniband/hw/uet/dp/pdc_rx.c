@@ -6,12 +6,22 @@
 #include <linux/bitfield.h>
 #include <linux/slab.h>
 
+#include "burst.h"
 #include "ep.h"
 #include "pdc.h"
 
-/* What a packet in the reorder buffer has to remember. */
+/**
+ * struct uet_ooo_cb - what a packet in the reorder buffer has to remember
+ * @psn: its PSN
+ * @off: where it starts in the skb, which may be a burst
+ * @len: its bytes
+ * @sport: entropy to echo
+ * @ce: marked congestion experienced
+ */
 struct uet_ooo_cb {
 	u32 psn;
+	u32 off;
+	u32 len;
 	__be16 sport;
 	bool ce;
 };
@@ -37,25 +47,19 @@ static void uet_nack_stateless(struct uet_fep *fep, const struct uet_pkt *nack,
 		.src = rx->hdr.dst,
 		.dst = rx->hdr.src,
 	};
+	struct uet_payload none = {};
 	struct uet_path *path;
-	struct sk_buff *skb;
+	struct uet_burst b;
 
 	if (ipv6_addr_type(&attr.dst) & IPV6_ADDR_LINKLOCAL)
 		attr.scope = fep->dev->ifindex;
 	path = uet_path_create(fep, &attr, GFP_ATOMIC);
 	if (IS_ERR(path))
 		return;
-	skb = uet_skb_alloc(fep, UET_PKT_HDR_MAX);
-	if (skb) {
-		uet_pkt_build(nack, skb_put(skb, uet_pkt_hdr_len(nack)));
-		if (uet_net_xmit_prepare(path, skb, rx->sport, true)) {
-			uet_stat_inc(fep, UET_STAT_DROP_TX);
-			kfree_skb(skb);
-		} else {
-			uet_stat_inc(fep, UET_STAT_TX_PKTS);
-			__skb_queue_tail(&d->xmit, skb);
-		}
-	}
+	uet_burst_init(&b, path, rx->sport, true, d);
+	if (uet_burst_add(&b, nack, &none))
+		uet_stat_inc(fep, UET_STAT_DROP_TX);
+	uet_burst_flush(&b);
 	uet_path_put(path);
 }
 
@@ -129,6 +133,7 @@ static void uet_ack_done(struct uet_pdc *pdc)
 {
 	uet_stat_inc(pdc->fep, UET_STAT_TX_ACKS);
 	pdc->rx.ack_owed = false;
+	pdc->rx.ack_now = false;
 	pdc->rx.ack_bytes = 0;
 	uet_pdc_expect_not(pdc, UET_EV_ACK_OWED);
 }
@@ -207,22 +212,32 @@ static void uet_ack_about(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 	}
 }
 
-/* 3.4: send the ACK now, or wait for company. */
+/*
+ * 3.4: an ACK now, or one in company? Now means when all of a burst is seen.
+ */
 static void uet_ack_decide(struct uet_pdc *pdc, const struct uet_pkt *pkt,
-			   const struct uet_rx *rx, struct uet_defer *d)
+			   const struct uet_rx *rx)
 {
 	struct uet_rxside *side = &pdc->rx;
 
 	side->ack_bytes += max_t(u32, pkt->payload_len, UET_ACK_MIN_ADD);
+	side->ack_owed = true;
 	if (pkt->flags & (UET_REQ_AR | UET_REQ_SYN | UET_REQ_RETX) || rx->ce ||
-	    side->win.marked || side->ack_bytes >= UET_ACK_TRIGGER) {
-		uet_pdc_send_ack(pdc, d);
+	    side->win.marked || side->ack_bytes >= UET_ACK_TRIGGER)
+		side->ack_now = true;
+}
+
+/* Pays the ACKs that a burst made due. */
+static void uet_ack_settle(struct uet_pdc *pdc, struct uet_defer *d)
+{
+	struct uet_rxside *side = &pdc->rx;
+
+	if (!side->ack_owed)
 		return;
-	}
-	if (!side->ack_owed) {
-		side->ack_owed = true;
+	if (side->ack_now)
+		uet_pdc_send_ack(pdc, d);
+	else if (pdc->deadline[UET_EV_ACK_OWED] == KTIME_MAX)
 		uet_pdc_expect(pdc, UET_EV_ACK_OWED, UET_ACK_DELAY_NS);
-	}
 }
 
 /* ------------------------------------------------------------------ */
@@ -349,39 +364,56 @@ static u8 uet_rx_deliver(struct uet_pdc *pdc, struct sk_buff *skb,
 	return 0;
 }
 
+/* What a held packet counts for; a burst shares its memory. */
+static u32 uet_ooo_size(const struct uet_ooo_cb *cb)
+{
+	return cb->len + sizeof(struct sk_buff);
+}
+
 /* ROD: a packet behind a gap waits for the gap to fill, if there is room. */
 static bool uet_rx_hold(struct uet_pdc *pdc, struct sk_buff *skb,
 			const struct uet_pkt *pkt, const struct uet_rx *rx)
 {
 	struct uet_rxside *side = &pdc->rx;
-	struct sk_buff *pos;
-
-	if (side->ooo_bytes + skb->truesize > UET_REORDER_PDC_MAX ||
-	    atomic_read(&pdc->fep->reorder) + skb->truesize >
-	    UET_REORDER_FEP_MAX) {
-		uet_stat_inc(pdc->fep, UET_STAT_DROP_REORDER_FULL);
-		return false;
-	}
-	side->ooo_bytes += skb->truesize;
-	atomic_add(skb->truesize, &pdc->fep->reorder);
-	*uet_ooo_cb(skb) = (struct uet_ooo_cb) {
+	struct uet_ooo_cb cb = {
 		.psn = pkt->psn,
+		.off = pkt->skb_off - pkt->hdr_len,
+		.len = pkt->hdr_len + pkt->payload_len,
 		.sport = rx->sport,
 		.ce = rx->ce,
 	};
+	u32 size = uet_ooo_size(&cb);
+	struct sk_buff *pos;
+
+	if (side->ooo_bytes + size > UET_REORDER_PDC_MAX ||
+	    atomic_read(&pdc->fep->reorder) + size > UET_REORDER_FEP_MAX) {
+		uet_stat_inc(pdc->fep, UET_STAT_DROP_REORDER_FULL);
+		return false;
+	}
+	/* Each packet of a burst needs a place of its own in the queue. */
+	skb = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb) {
+		uet_stat_inc(pdc->fep, UET_STAT_DROP_NO_MEMORY);
+		return false;
+	}
+	side->ooo_bytes += size;
+	atomic_add(size, &pdc->fep->reorder);
+	*uet_ooo_cb(skb) = cb;
 	skb_queue_reverse_walk(&side->ooo, pos)
 		if (uet_psn_before(uet_ooo_cb(pos)->psn, pkt->psn))
 			break;
-	__skb_queue_after(&side->ooo, pos, skb_get(skb));
+	__skb_queue_after(&side->ooo, pos, skb);
 	uet_rxwin_mark(&side->win, pkt->psn);
 	return true;
 }
 
 static void uet_rx_unhold(struct uet_pdc *pdc, struct sk_buff *skb)
 {
+	u32 size = uet_ooo_size(uet_ooo_cb(skb));
+
 	__skb_unlink(skb, &pdc->rx.ooo);
-	pdc->rx.ooo_bytes -= skb->truesize;
-	atomic_sub(skb->truesize, &pdc->fep->reorder);
+	pdc->rx.ooo_bytes -= size;
+	atomic_sub(size, &pdc->fep->reorder);
 	consume_skb(skb);
 }
 
@@ -392,18 +424,18 @@ static void uet_rx_drain(struct uet_pdc *pdc, struct uet_defer *d)
 
 	while (pdc->state != UET_PDC_DEAD &&
 	       (skb = skb_peek(&pdc->rx.ooo))) {
+		const struct uet_ooo_cb *cb = uet_ooo_cb(skb);
 		struct uet_rx rx = {
 			.hdr.src = pdc->path->attr.dst,
 			.hdr.dst = pdc->path->attr.src,
-			.sport = uet_ooo_cb(skb)->sport,
-			.ce = uet_ooo_cb(skb)->ce,
+			.sport = cb->sport,
+			.ce = cb->ce,
 		};
 		struct uet_pkt pkt;
 
-		if (uet_ooo_cb(skb)->psn != pdc->rx.deliver)
-			return;
-		/* It was parsed when it came. */
-		if (uet_pkt_parse(skb->data, skb_headlen(skb), skb->len, &pkt) ||
+		/* It was parsed when it came; that cannot fail now. */
+		if (cb->psn != pdc->rx.deliver ||
+		    uet_skb_parse(skb, cb->off, cb->len, &pkt) ||
 		    uet_rx_deliver(pdc, skb, &pkt, &rx, d))
 			return;
 		uet_rx_unhold(pdc, skb);
@@ -446,7 +478,8 @@ static void uet_rx_new(struct uet_pdc *pdc, struct sk_buff *skb,
 		uet_ack_about(pdc, pkt, rx);
 		if (side->ack_rsp >= 0)
 			side->ack_rsp = UET_RSP_NO_RESPONSE;
-		uet_pdc_send_ack(pdc, d);
+		side->ack_owed = true;
+		side->ack_now = true;
 		return;
 	}
 	if (pkt->type == UET_PDS_CP && pkt->ctl == UET_CTL_CLOSE_COMMAND &&
@@ -464,7 +497,7 @@ static void uet_rx_new(struct uet_pdc *pdc, struct sk_buff *skb,
 	if (pdc->state == UET_PDC_DEAD)
 		return;
 	uet_rx_advance(pdc);
-	uet_ack_decide(pdc, pkt, rx, d);
+	uet_ack_decide(pdc, pkt, rx);
 }
 
 /* 2.13: answered from what is stored, else with a default response. */
@@ -585,9 +618,18 @@ static struct uet_pdc *uet_rx_begin(struct uet_fep *fep,
 	return pdc;
 }
 
+/* Does @pkt go on with what came before it in the same burst? */
+static bool uet_rx_goes_on(const struct uet_pdc *pdc, const struct uet_pkt *pkt)
+{
+	return pkt->spdcid == pdc->peer_id && !uet_pkt_has_syn(pkt) &&
+	       pkt->dpdcid == pdc->id;
+}
+
 /**
  * uet_pdc_rx_request - a RUD or ROD request came
  * @fep: fabric endpoint
+ * @locked: PDC of the packet before, locked, or NULL; on return that of this
+ *	packet. uet_pdc_rx_done() is due at the end of the burst
  * @skb: packet; a reference is taken if it has to wait
  * @pkt: parsed
  * @rx: addresses
@@ -595,18 +637,40 @@ static struct uet_pdc *uet_rx_begin(struct uet_fep *fep,
  *
  * Context: softirq, RCU read side.
  */
-void uet_pdc_rx_request(struct uet_fep *fep, struct sk_buff *skb,
-			const struct uet_pkt *pkt, const struct uet_rx *rx,
-			struct uet_defer *d)
+void uet_pdc_rx_request(struct uet_fep *fep, struct uet_pdc **locked,
+			struct sk_buff *skb, const struct uet_pkt *pkt,
+			const struct uet_rx *rx, struct uet_defer *d)
 {
-	struct uet_pdc *pdc = uet_rx_begin(fep, pkt, rx, d);
+	if (*locked && (!uet_rx_goes_on(*locked, pkt) ||
+			uet_rx_check(*locked, pkt, rx)))
+		uet_pdc_rx_done(locked, d);
+	if (!*locked)
+		*locked = uet_rx_begin(fep, pkt, rx, d);
+	if (!*locked)
+		return;
+	uet_rx_clear(*locked, pkt->clear_psn);
+	uet_rx_sequenced(*locked, skb, pkt, rx, d);
+}
+
+/**
+ * uet_pdc_rx_done - the end of a burst, or of what one PDC has in it
+ * @locked: from uet_pdc_rx_request(); NULL afterwards
+ * @d: collector
+ *
+ * Sends what became due: ACKs, read data, and what waited for the peer's
+ * PDCID.
+ */
+void uet_pdc_rx_done(struct uet_pdc **locked, struct uet_defer *d)
+{
+	struct uet_pdc *pdc = *locked;
 
 	if (!pdc)
 		return;
-	uet_rx_clear(pdc, pkt->clear_psn);
-	uet_rx_sequenced(pdc, skb, pkt, rx, d);
-	/* Reads were queued, or an initiator learned its peer's PDCID. */
-	uet_pdc_pump(pdc, d);
+	*locked = NULL;
+	if (pdc->state != UET_PDC_DEAD) {
+		uet_ack_settle(pdc, d);
+		uet_pdc_pump(pdc, d);
+	}
 	spin_unlock(&pdc->lock);
 }
 
@@ -700,8 +764,7 @@ void uet_pdc_rx_ctl(struct uet_fep *fep, const struct uet_pkt *pkt,
 	if (!pdc)
 		return;
 	uet_rx_ctl(pdc, pkt, rx, d);
-	uet_pdc_pump(pdc, d);
-	spin_unlock(&pdc->lock);
+	uet_pdc_rx_done(&pdc, d);
 }
 
 /**

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 
+#include "burst.h"
 #include "ep.h"
 #include "pdc.h"
 
@@ -58,37 +59,6 @@ static bool uet_tx_grow(struct uet_tx *tx)
 }
 
 /**
- * uet_skb_alloc - an empty packet
- * @fep: where it will leave
- * @linear: bytes that will be put
- *
- * Return: skb with headroom for all lower headers, or NULL.
- */
-struct sk_buff *uet_skb_alloc(struct uet_fep *fep, unsigned int linear)
-{
-	unsigned int headroom = uet_net_headroom(fep);
-	struct sk_buff *skb;
-
-	skb = alloc_skb(headroom + linear, GFP_ATOMIC | __GFP_NOWARN);
-	if (skb)
-		skb_reserve(skb, headroom);
-	return skb;
-}
-
-/* Queue a built packet; what cannot be routed counts as lost on the way. */
-static void uet_pdc_queue(struct uet_pdc *pdc, struct sk_buff *skb,
-			  __be16 sport, bool ctrl, struct uet_defer *d)
-{
-	if (uet_net_xmit_prepare(pdc->path, skb, sport, ctrl)) {
-		uet_stat_inc(pdc->fep, UET_STAT_DROP_TX);
-		kfree_skb(skb);
-		return;
-	}
-	uet_stat_inc(pdc->fep, UET_STAT_TX_PKTS);
-	__skb_queue_tail(&d->xmit, skb);
-}
-
-/**
  * uet_pdc_send - send a packet without PSN state: ACK, NACK, CP
  * @pdc: locked
  * @pkt: what to say
@@ -101,17 +71,13 @@ void uet_pdc_send(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 		  const void *data, unsigned int len, __be16 sport,
 		  struct uet_defer *d)
 {
-	struct sk_buff *skb;
+	struct uet_payload pl = { .data = data, .len = len };
+	struct uet_burst b;
 
-	skb = uet_skb_alloc(pdc->fep, UET_PKT_HDR_MAX + len);
-	if (!skb) {
+	uet_burst_init(&b, pdc->path, sport, true, d);
+	if (uet_burst_add(&b, pkt, &pl))
 		uet_stat_inc(pdc->fep, UET_STAT_DROP_TX);
-		return;
-	}
-	uet_pkt_build(pkt, skb_put(skb, uet_pkt_hdr_len(pkt)));
-	if (len)
-		skb_put_data(skb, data, len);
-	uet_pdc_queue(pdc, skb, sport, true, d);
+	uet_burst_flush(&b);
 }
 
 /**
@@ -194,33 +160,38 @@ static void uet_desc_head(const struct uet_pdc *pdc, u32 psn,
 	}
 }
 
-static int uet_desc_body(const struct uet_desc *desc, struct sk_buff *skb)
+static void uet_desc_body(const struct uet_desc *desc, u8 *operand,
+			  struct uet_payload *pl)
 {
-	u32 len = uet_desc_payload(desc);
+	const struct uet_msg *msg = desc->msg;
 
-	if (desc->kind == UET_DESC_RDRSP)
-		return uet_sge_to_skb(skb, &desc->rdrsp->sge, 1, 0, len);
-	if (desc->kind != UET_DESC_REQ)
-		return 0;
-	if (desc->msg->op == UET_OP_FETCHING_ATOMIC) {
-		if (desc->msg->amo_op != UET_AMO_CSWAP)
-			put_unaligned_be64(desc->msg->amo_operand,
-					   skb_put(skb, sizeof(u64)));
-		return 0;
+	pl->len = uet_desc_payload(desc);
+	if (desc->kind == UET_DESC_RDRSP) {
+		pl->sge = &desc->rdrsp->sge;
+		pl->nr_sge = 1;
 	}
-	if (len)
-		return uet_sge_to_skb(skb, desc->msg->sge, desc->msg->nr_sge,
-				      desc->offset, len);
-	return 0;
+	if (desc->kind != UET_DESC_REQ)
+		return;
+	if (msg->op == UET_OP_FETCHING_ATOMIC) {
+		if (msg->amo_op == UET_AMO_CSWAP)
+			return;
+		put_unaligned_be64(msg->amo_operand, operand);
+		pl->data = operand;
+		pl->len = sizeof(u64);
+	} else if (pl->len) {
+		pl->sge = msg->sge;
+		pl->nr_sge = msg->nr_sge;
+		pl->off = desc->offset;
+	}
 }
 
 static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 			  const struct uet_desc *desc, bool ar,
-			  struct uet_defer *d)
+			  struct uet_burst *b)
 {
+	struct uet_payload pl = {};
 	struct uet_pkt pkt = {};
-	struct sk_buff *skb;
-	int err;
+	u8 operand[sizeof(u64)];
 
 	uet_desc_head(pdc, psn, desc, ar, &pkt);
 	switch (desc->kind) {
@@ -239,18 +210,8 @@ static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 		uet_ses_fill_cancel(desc->cancel, &pkt);
 		break;
 	}
-	skb = uet_skb_alloc(pdc->fep, UET_PKT_HDR_MAX +
-			    clamp_t(u32, uet_desc_payload(desc), 8, 256));
-	if (!skb)
-		return -ENOMEM;
-	uet_pkt_build(&pkt, skb_put(skb, uet_pkt_hdr_len(&pkt)));
-	err = uet_desc_body(desc, skb);
-	if (err) {
-		kfree_skb(skb);
-		return err;
-	}
-	uet_pdc_queue(pdc, skb, pdc->sport, desc->kind == UET_DESC_CLOSE, d);
-	return 0;
+	uet_desc_body(desc, operand, &pl);
+	return uet_burst_add(b, &pkt, &pl);
 }
 
 /*
@@ -286,15 +247,15 @@ static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 }
 
 static void uet_desc_xmit(struct uet_pdc *pdc, u32 psn, bool ar,
-			  struct uet_defer *d)
+			  struct uet_burst *b)
 {
 	struct uet_desc *desc = uet_tx_desc(&pdc->tx, psn);
 	int err;
 
-	err = uet_desc_build(pdc, psn, desc, ar, d);
+	err = uet_desc_build(pdc, psn, desc, ar, b);
 	if (err && err != -ENOMEM) {
-		uet_desc_orphan(pdc, desc, d);
-		err = uet_desc_build(pdc, psn, desc, ar, d);
+		uet_desc_orphan(pdc, desc, b->d);
+		err = uet_desc_build(pdc, psn, desc, ar, b);
 	}
 	desc->stamp = uet_stamp();
 	if (err) {
@@ -338,7 +299,7 @@ void uet_pdc_mark_lost(struct uet_pdc *pdc, u32 psn)
 }
 
 /* Lost packets go first, lowest PSN first. */
-static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_defer *d)
+static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_burst *b)
 {
 	struct uet_tx *tx = &pdc->tx;
 	u32 psn;
@@ -357,7 +318,7 @@ static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_defer *d)
 		if (desc->retx < U8_MAX)
 			desc->retx++;
 		pdc->cc.ops->sent(&pdc->cc, uet_desc_cost(desc));
-		uet_desc_xmit(pdc, psn, true, d);
+		uet_desc_xmit(pdc, psn, true, b);
 	}
 }
 
@@ -463,9 +424,10 @@ static void uet_pdc_take_msg(struct uet_pdc *pdc)
 	}
 }
 
-static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_defer *d)
+static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_burst *b)
 {
 	struct uet_tx *tx = &pdc->tx;
+	bool more;
 
 	while (uet_pdc_can_send(pdc)) {
 		u32 psn = tx->next;
@@ -483,7 +445,9 @@ static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_defer *d)
 		uet_stat_add(pdc->fep, UET_STAT_TX_BYTES,
 			     uet_desc_payload(desc));
 		/* The last one that may leave now asks for an ACK. */
-		uet_desc_xmit(pdc, psn, !uet_pdc_can_send(pdc), d);
+		more = uet_pdc_can_send(pdc);
+		b->more = more;
+		uet_desc_xmit(pdc, psn, !more, b);
 	}
 }
 
@@ -535,14 +499,17 @@ void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d)
 {
 	struct uet_tx *tx = &pdc->tx;
 	bool was_empty = tx->una == tx->next;
+	struct uet_burst b;
 
 	if (pdc->state == UET_PDC_DEAD)
 		return;
+	uet_burst_init(&b, pdc->path, pdc->sport, false, d);
 	if (tx->lost)
-		uet_pdc_resend(pdc, d);
+		uet_pdc_resend(pdc, &b);
 	if (pdc->rewind && was_empty)
 		uet_pdc_rewind(pdc, d);
-	uet_pdc_send_new(pdc, d);
+	uet_pdc_send_new(pdc, &b);
+	uet_burst_flush(&b);
 	if (was_empty && tx->una != tx->next)
 		uet_pdc_arm_rto(pdc);
 	if (tx->clear_owed) {
@@ -576,13 +543,16 @@ void uet_pdc_add_msg(struct uet_pdc *pdc, struct uet_msg *msg)
 void uet_pdc_close(struct uet_pdc *pdc, struct uet_defer *d)
 {
 	u32 psn = pdc->tx.next;
+	struct uet_burst b;
 
 	if (!uet_tx_grow(&pdc->tx))
 		return;
+	uet_burst_init(&b, pdc->path, pdc->sport, true, d);
 	WRITE_ONCE(pdc->state, UET_PDC_CLOSE_WAIT);
 	uet_tx_new(pdc, UET_DESC_CLOSE);
 	uet_stat_inc(pdc->fep, UET_STAT_TX_CPS);
-	uet_desc_xmit(pdc, psn, true, d);
+	uet_desc_xmit(pdc, psn, true, &b);
+	uet_burst_flush(&b);
 	uet_pdc_arm_rto(pdc);
 }
 

@@ -156,6 +156,8 @@ struct uet_ses_rsp {
  * @rsp: SES response, when @next is one of the response headers
  * @hdr_len: bytes of PDS + SES + extensions
  * @payload_len: bytes behind the headers that belong to the packet
+ * @skb_off: where the payload starts in the skb it came in; set by the
+ *	receiver, not by parse.c
  */
 struct uet_pkt {
 	u8 type;
@@ -181,6 +183,7 @@ struct uet_pkt {
 	};
 	u16 hdr_len;
 	u32 payload_len;
+	u32 skb_off;
 };
 
 /* Longest PDS + SES + extension this driver ever builds or parses. */

@@ -113,8 +113,10 @@ void uet_msg_finish(struct uet_pdc *pdc, struct uet_msg *msg, int status,
 		    struct uet_defer *d);
 
 /* mem.c */
-int uet_sge_to_skb(struct sk_buff *skb, const struct uet_sge *sge,
-		   unsigned int nr, u32 off, u32 len);
+int uet_sge_copy(const struct uet_sge *sge, unsigned int nr, u64 off, void *to,
+		 u32 len);
+int uet_sge_ref(struct sk_buff *skb, const struct uet_sge *sge, unsigned int nr,
+		u64 off, u32 len);
 int uet_skb_to_sge(const struct sk_buff *skb, int skb_off,
 		   const struct uet_sge *sge, unsigned int nr, u64 off,
 		   u32 len);

@@ -233,7 +233,7 @@ static bool uet_single(const struct uet_ses_req *req)
 static int uet_place_recv(struct uet_request *r, struct uet_recv *recv)
 {
 	uet_stat_add(r->pdc->fep, UET_STAT_RX_BYTES, r->pkt->payload_len);
-	return uet_skb_to_sge(r->skb, r->pkt->hdr_len, recv->sge, recv->nr_sge,
+	return uet_skb_to_sge(r->skb, r->pkt->skb_off, recv->sge, recv->nr_sge,
 			      (u64)recv->skip + r->req->message_offset,
 			      r->pkt->payload_len);
 }
@@ -361,7 +361,7 @@ static u8 uet_write_place(struct uet_request *r)
 		     req->request_length : len, UET_ACCESS_WRITE, &sge);
 	if (rc != UET_RC_OK)
 		return rc;
-	if (uet_skb_to_sge(r->skb, r->pkt->hdr_len, &sge, 1, 0, len))
+	if (uet_skb_to_sge(r->skb, r->pkt->skb_off, &sge, 1, 0, len))
 		rc = UET_RC_BAD_MKEY;
 	if (sge.mem)
 		uet_mem_put(sge.mem);
@@ -567,7 +567,7 @@ static u8 uet_amo_execute(struct uet_request *r, u64 *old)
 		compare = get_unaligned_be64(req->amo_compare + 8);
 		operand = get_unaligned_be64(req->amo_swap + 8);
 	} else {
-		if (skb_copy_bits(r->skb, r->pkt->hdr_len, be, sizeof(be)))
+		if (skb_copy_bits(r->skb, r->pkt->skb_off, be, sizeof(be)))
 			return UET_RC_AMO_UNSUPPORTED_SIZE;
 		operand = get_unaligned_be64(be);
 	}
@@ -793,7 +793,7 @@ static void uet_datagram_place(struct uet_ep *ep, struct sk_buff *skb,
 	recv->solicited = req->match & UET_MATCH_SOLICITED;
 	recv->has_hdata = req->flags & UET_SES_HD;
 	recv->hdata = req->header_data;
-	if (uet_skb_to_sge(skb, pkt->hdr_len, recv->sge, recv->nr_sge,
+	if (uet_skb_to_sge(skb, pkt->skb_off, recv->sge, recv->nr_sge,
 			   recv->skip, pkt->payload_len)) {
 		fep->ops->recv_done(ep, recv, UET_ST_PROT, d);
 		uet_stat_inc(fep, UET_STAT_DROP_MEM);

@@ -571,6 +571,10 @@ static void uet_fuzz_one(struct kunit *test, struct uet_fuzz *fuzz)
 	fuzz->accepted++;
 	fuzz->nexts[pkt->type] |= BIT(pkt->next | pkt->ctl);
 	KUNIT_ASSERT_LE(test, pkt->hdr_len + pkt->payload_len, len);
+	/* The headers are all that was looked at */
+	KUNIT_ASSERT_EQ(test, uet_parse_exact(test, fuzz->buf, pkt->hdr_len,
+					      len, &fuzz->again), 0);
+	KUNIT_ASSERT_MEMEQ(test, pkt, &fuzz->again, sizeof(*pkt));
 	KUNIT_ASSERT_EQ(test, uet_fuzz_rebuild(test, fuzz,
 					       fuzz->buf + pkt->hdr_len), 0);
 	KUNIT_ASSERT_MEMEQ_MSG(test, pkt, &fuzz->again, sizeof(*pkt), "%*phN",

@@ -62,12 +62,45 @@ static void uet_nl_changed(void)
 		atomic_inc(&uet_nl_seq);
 }
 
+/*
+ * RDMA devices are by default seen from every namespace. Settings and PDCs of
+ * this family are the business of the one that the network interface is in.
+ */
+static bool uet_nl_is_in(const struct uet_dev *dev, const struct net *net)
+{
+	return net_eq(dev_net(uet_fep_netdev(dev->fep)), net);
+}
+
+/* The next device of a namespace, with a reference; @pos as uet_dev_next(). */
+static struct uet_dev *uet_nl_dev_next(struct net *net, u32 *pos)
+{
+	struct uet_dev *dev;
+
+	while ((dev = uet_dev_next(net, pos))) {
+		if (uet_nl_is_in(dev, net))
+			break;
+		ib_device_put(&dev->ib);
+	}
+	return dev;
+}
+
+static struct uet_dev *uet_nl_dev_by_name(struct net *net, const char *name)
+{
+	struct uet_dev *dev = uet_dev_by_name(net, name);
+
+	if (dev && !uet_nl_is_in(dev, net)) {
+		ib_device_put(&dev->ib);
+		dev = NULL;
+	}
+	return dev;
+}
+
 static struct uet_dev *uet_nl_dev_by_index(struct net *net, u32 index)
 {
 	struct uet_dev *dev;
 	u32 pos = 0;
 
-	while ((dev = uet_dev_next(net, &pos))) {
+	while ((dev = uet_nl_dev_next(net, &pos))) {
 		if (dev->ib.index == index)
 			break;
 		ib_device_put(&dev->ib);
@@ -88,7 +121,7 @@ static struct uet_dev *uet_nl_dev_find(const struct genl_info *info,
 	struct uet_dev *dev;
 
 	if (name)
-		dev = uet_dev_by_name(net, nla_data(name));
+		dev = uet_nl_dev_by_name(net, nla_data(name));
 	else if (index)
 		dev = uet_nl_dev_by_index(net, nla_get_u32(index));
 	else
@@ -264,7 +297,7 @@ int uet_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	cb->seq = atomic_read(&uet_nl_seq);
-	while (!err && (dev = uet_dev_next(net, &pos))) {
+	while (!err && (dev = uet_nl_dev_next(net, &pos))) {
 		err = uet_nl_dump_dev(skb, cb, dev);
 		ib_device_put(&dev->ib);
 		if (!err)
@@ -326,8 +359,8 @@ static void uet_nl_refused(const struct genl_info *info, int n,
 
 /*
  * The core has asked for CAP_NET_ADMIN over the socket's namespace. What
- * counts is the device's; the two are one as long as devices are found only
- * in their own namespace, and this check does not rest on it.
+ * counts is the device's: the two are one as devices are found only in their
+ * own namespace, but this check does not rest on that.
  */
 static bool uet_nl_may_set(const struct sk_buff *skb, const struct uet_dev *dev)
 {
@@ -433,7 +466,7 @@ int uet_nl_pdc_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct uet_dev *dev;
 	int err = 0;
 
-	while (!err && (dev = uet_dev_next(net, &pos))) {
+	while (!err && (dev = uet_nl_dev_next(net, &pos))) {
 		if (!d->filter || d->only == dev->ib.index)
 			err = uet_nl_dump_dev_pdcs(skb, cb, dev);
 		ib_device_put(&dev->ib);
