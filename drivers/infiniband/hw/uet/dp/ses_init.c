@@ -219,16 +219,17 @@ void uet_ses_answer(struct uet_pdc *pdc, struct uet_msg *msg, u8 rc, u8 gen)
 	}
 }
 
-/* Times that an unordered message is offered to a receiver without buffer. */
-#define UET_RUD_RNR_MAX		16
-
 static void uet_ses_offer_again(struct uet_pdc *pdc, struct uet_msg *msg,
 				struct uet_defer *d)
 {
-	if (msg->rnr_count++ >= UET_RUD_RNR_MAX) {
+	u8 limit = READ_ONCE(msg->ep->conn.rnr_retry);
+
+	if (limit < 7 && msg->rnr_count >= limit) {
 		uet_msg_finish(pdc, msg, UET_ST_RNR, d);
 		return;
 	}
+	if (msg->rnr_count < U8_MAX)
+		msg->rnr_count++;
 	list_move_tail(&msg->node, &pdc->waiting);
 	uet_pdc_expect(pdc, UET_EV_RESUME,
 		       min_t(u64, UET_RNR_MIN_NS << min(msg->rnr_count, 8),

@@ -277,7 +277,7 @@ struct uet_fep *uet_ep_fep(const struct uet_ep *ep);
 
 /* RTR: from now on requests of this peer are let in, others are refused. */
 int uet_ep_connect(struct uet_ep *ep, const struct uet_ep_conn *conn);
-/* RTS, or attributes of the connection changed. */
+/* RTS, or attributes changed. UET_EP_RUD takes rnr_retry only. */
 void uet_ep_set_retry(struct uet_ep *ep, u64 budget_ns, u8 rnr_retry);
 /* UD, RU: requests are let in (RTR and later), or not. */
 void uet_ep_open(struct uet_ep *ep, bool open);

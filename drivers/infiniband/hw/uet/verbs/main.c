@@ -145,6 +145,7 @@ static void uet_dev_init(struct uet_dev *dev, struct net_device *ndev)
 
 static const struct uet_fep_ops uet_fep_callbacks = {
 	.recv_get = uet_recv_get,
+	.recv_ready = uet_recv_ready,
 	.recv_done = uet_recv_done,
 	.mem_get = uet_mr_remote,
 	.msg_done = uet_msg_done,

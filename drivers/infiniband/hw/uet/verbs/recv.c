@@ -371,6 +371,27 @@ static void uet_recv_cqe(const struct uet_qp *qp, const struct uet_recv_wr *wr,
 	}
 }
 
+/**
+ * uet_recv_ready - struct uet_fep_ops.recv_ready
+ * @ep: endpoint
+ *
+ * Context: engine lock.
+ */
+bool uet_recv_ready(struct uet_ep *ep)
+{
+	struct uet_qp *qp = uet_ep_priv(ep);
+	struct uet_rq *rq = &qp->rq;
+	unsigned long irq;
+	bool ready;
+
+	if (!uet_qp_receives(qp))
+		return false;
+	spin_lock_irqsave(&rq->lock, irq);
+	ready = !rq->flushing && uet_rq_posted(qp);
+	spin_unlock_irqrestore(&rq->lock, irq);
+	return ready;
+}
+
 static u8 uet_recv_status(int status)
 {
 	switch (status) {

@@ -177,6 +177,7 @@ enum uet_slot_state {
  * @opcode: enum uet_wqe_op
  * @flags: enum uet_wqe_flags
  * @bad: the entry itself was wrong
+ * @told: RU: completed before its turn; only the ring entry is still held
  */
 struct uet_sq_slot {
 	struct uet_msg msg;
@@ -188,6 +189,7 @@ struct uet_sq_slot {
 	u8 opcode;
 	u8 flags;
 	bool bad;
+	bool told;
 };
 
 /**
@@ -493,6 +495,7 @@ int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr);
 void uet_rq_flush(struct uet_qp *qp, struct uet_defer *d);
 void uet_rq_reset(struct uet_qp *qp);
+bool uet_recv_ready(struct uet_ep *ep);
 struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
 			      const struct uet_rx_hdr *hdr,
 			      struct uet_defer *d);
