@@ -1,0 +1,446 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# The uet command and the generic netlink family behind it: devices, settings, PDCs,
+# who may do what, and what happens to nonsense.
+#
+# guests: uml
+# guests-long: uml uml-kasan qemu qemu-debug
+# timeout: 600
+
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+[ "$type" = uet ] || skip_all "this is about uet devices"
+command -v uet >/dev/null || skip_all "the uet command is not installed (vm/build-user builds it)"
+
+uet1() { uet -n h1 "$@"; }
+uet2() { uet -n h2 "$@"; }
+
+# One field of a device, by its JSON name.
+field() { # HOST FIELD
+	uet -n "h$1" -j dev show "u$1" | jq ".[0].$2"
+}
+
+settings() { # HOST
+	uet -n "h$1" -j dev show "u$1" |
+		jq -c '.[0] | [.payload_mtu, .dscp_data, .dscp_ctrl, .pdc_max, .pdc_idle_ms]'
+}
+
+is() { # WHAT VALUE EXPECTED
+	[ "$2" = "$3" ] || fail "$1 is $2, expected $3"
+}
+
+# refused CODE TEXT COMMAND...: ends with CODE, says TEXT on stderr, nothing on stdout
+refused() {
+	local want=$1 text=$2 code=0
+	shift 2
+	"$@" >"$tmp/stdout" 2>"$tmp/stderr" || code=$?
+	echo "$* -> $code: $(cat "$tmp/stderr")"
+	[ $code = "$want" ] || fail "exit code $code, expected $want"
+	grep -qF -- "$text" "$tmp/stderr" || fail "the message should have: $text"
+	[ ! -s "$tmp/stdout" ] || fail "something on stdout: $(cat "$tmp/stdout")"
+}
+
+as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+
+# ---------------------------------------------------------------------------
+
+shows() {
+	local line
+	need_hosts 1500
+	uet1 -j dev show | jq -e 'length == 1 and .[0].dev == "u1" and .[0].netdev == "v1" and
+		.[0].payload_mtu_active == 1024' >/dev/null || fail "JSON: $(uet1 -j dev show)"
+	is index "$(field 1 index)" "$(rdma -j dev show u1 | jq '.[0].ifindex')"
+	is ifindex "$(field 1 netdev_index)" "$(ip -n h1 -j link show v1 | jq '.[0].ifindex')"
+	is "pretty JSON" "$(uet1 -jp dev show | jq -c .)" "$(uet1 -j dev show | jq -c .)"
+	line=$(uet1 dev show)
+	echo "$line"
+	grep -qxE '[0-9]+: u1: netdev v1( [a-z-]+ [0-9]+)+' <<<"$line"
+	is "short form" "$(uet1 d sh u1)" "$line"
+	is "without a command" "$(uet1 dev)" "$line"
+	is "with dev" "$(uet1 dev show dev u1)" "$line"
+}
+
+helps() {
+	local words
+	for words in "" dev pdc; do
+		# shellcheck disable=SC2086
+		uet $words help | grep -q '^Usage: uet'
+	done
+	uet dev set help | grep -q payload-mtu
+	uet -V | grep -qE '^uet utility, version [0-9]'
+}
+
+# SETTING JSON-NAME VALUE...
+sets() {
+	local word=$1 name=$2 value
+	shift 2
+	need_hosts 1500
+	for value; do
+		uet1 dev set u1 "$word" "$value"
+		is "$word" "$(field 1 "$name")" "$value"
+	done
+}
+
+sets_all() {
+	local line
+	need_hosts 1500
+	uet1 dev set u1 payload-mtu 2048 dscp-data 10 dscp-ctrl 46 pdc-max 1000 pdc-idle 5000
+	is settings "$(settings 1)" "[2048,10,46,1000,5000]"
+	# what is shown is what can be set
+	line=$(uet1 dev show u1)
+	uet1 dev set u1 payload-mtu 1024 dscp-data 0 dscp-ctrl 0 pdc-max 1 pdc-idle 10
+	# shellcheck disable=SC2086
+	uet1 dev set u1 ${line#* pdcs * }
+	is settings "$(settings 1)" "[2048,10,46,1000,5000]"
+}
+
+# SETTING VALUE...: each refused by the kernel, with the reason, and no trace of it
+out_of_range() {
+	local word=$1 value before
+	shift
+	need_hosts 1500
+	before=$(settings 1)
+	for value; do
+		refused 2 "$word $value: " uet1 dev set u1 "$word" "$value"
+		is settings "$(settings 1)" "$before"
+	done
+}
+
+all_or_none() {
+	local before
+	need_hosts 1500
+	uet1 dev set u1 payload-mtu 1024 dscp-data 1 dscp-ctrl 2 pdc-max 300 pdc-idle 4000
+	before=$(settings 1)
+	refused 2 "payload-mtu 3000: " uet1 dev set u1 dscp-data 9 pdc-max 77 payload-mtu 3000
+	refused 2 "pdc-idle 1: " uet1 dev set u1 payload-mtu 2048 dscp-ctrl 9 pdc-idle 1
+	is settings "$(settings 1)" "$before"
+}
+
+bad_words() {
+	need_hosts 1500
+	refused 1 '"nonsense" is unknown' uet nonsense
+	refused 1 '"nonsense" is unknown, try "uet dev help"' uet dev nonsense
+	refused 1 'ambiguous: dscp-data, dscp-ctrl' uet1 dev set u1 dscp 3
+	refused 1 'no setting' uet1 dev set u1
+	refused 1 'value missing' uet1 dev set
+	refused 1 'pdc-max: value missing' uet1 dev set u1 pdc-max
+	refused 1 'takes a number' uet1 dev set u1 pdc-max many
+	refused 1 'takes a number' uet1 dev set u1 dscp-data -1
+	refused 1 'too large' uet1 dev set u1 dscp-data 256
+	refused 1 'too large' uet1 dev set u1 pdc-max 4294967296
+	refused 1 'too large' uet1 dev set u1 pdc-max 99999999999999999999
+	refused 1 'duplicate "pdc-max"' uet1 dev set u1 pdc-max 3 pdc-max 4
+	refused 1 garbage uet1 dev show u1 u1
+	refused 1 'network namespace "nowhere"' uet -n nowhere dev show
+	refused 1 'invalid network namespace' uet -n ../../proc/self/ns/net dev show
+	refused 1 unrecognized uet -x dev show
+}
+
+unknown_device() {
+	local text="no such uet device in this network namespace"
+	need_hosts 1500
+	refused 2 "dev nodev: $text" uet1 dev show nodev
+	refused 2 "dev nodev: $text" uet1 -j dev show nodev
+	refused 2 "dev nodev: $text" uet1 dev set nodev pdc-max 5
+	refused 2 "dev nodev: $text" uet1 pdc show dev nodev
+	refused 2 "dev " uet1 dev show "$(printf '%064d' 0)"
+}
+
+# A device is there only in the namespace of its interface.
+isolated() {
+	local before
+	need_hosts 1500
+	before=$(settings 2)
+	refused 2 "dev u2: no such" uet1 dev show u2
+	refused 2 "dev u2: no such" uet1 dev set u2 pdc-max 5
+	refused 2 "dev u1: no such" uet2 pdc show dev u1
+	is settings "$(settings 2)" "$before"
+	is "list in h2" "$(uet2 -j dev show | jq -c 'map(.dev)')" '["u2"]'
+	is "list here" "$(uet -j dev show | jq -c 'map(.dev)')" '[]'
+}
+
+unprivileged() {
+	local before
+	need_hosts 1500
+	before=$(settings 1)
+	refused 2 "Operation not permitted" on_host 1 "${as_nobody[@]}" uet dev set u1 pdc-max 5
+	is settings "$(settings 1)" "$before"
+	is "device as nobody sees it" "$(on_host 1 "${as_nobody[@]}" uet dev show u1)" "$(uet1 dev show u1)"
+	on_host 1 "${as_nobody[@]}" uet pdc show >/dev/null
+}
+
+# Root of a user namespace is nobody outside it, and administrator of a network
+# namespace of its own.
+user_namespace() {
+	local before pid
+	need_hosts 1500
+	unshare -U true 2>/dev/null || skip "this kernel has no user namespaces"
+	before=$(settings 1)
+	refused 2 "Operation not permitted" on_host 1 unshare -r uet dev set u1 pdc-max 5
+	is settings "$(settings 1)" "$before"
+
+	unshare -rn sleep 1000 &
+	pid=$!
+	# shellcheck disable=SC2064
+	trap "rdma link del u3 2>/dev/null; kill $pid; stop_servers" EXIT
+	busywait 5 other_netns $pid
+	ip link add d3 type dummy
+	ip link set d3 netns $pid
+	nsenter -t $pid -n ip link set d3 up
+	nsenter -t $pid -n rdma link add u3 type uet netdev d3
+	nsenter -t $pid -U -n --preserve-credentials uet dev set u3 pdc-max 5
+	is pdc_max "$(nsenter -t $pid -n uet -j dev show u3 | jq '.[0].pdc_max')" 5
+	refused 2 "dev u1: no such" nsenter -t $pid -U -n --preserve-credentials uet dev set u1 pdc-max 5
+}
+
+other_netns() { # PID
+	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]
+}
+
+# ---------------------------------------------------------------------------
+
+pdc_there() { # HOST ROLE SOURCE DESTINATION
+	local moved=tx_bytes
+	[ "$2" = initiator ] || moved=rx_bytes
+	uet -n "h$1" -d -s -j pdc show dev "u$1" >"$tmp/pdc" || return
+	jq -e "any(.[]; .role == \"$2\" and .mode == \"rod\" and .state == \"established\" and
+		.src == \"$3\" and .dst == \"$4\" and .payload_mtu == 1024 and .$moved > 0 and
+		.id > 0 and .peer_id > 0 and .window > 0)" "$tmp/pdc" >/dev/null
+}
+
+no_initiators() { # HOST
+	uet -n "h$1" -j pdc show | jq -e 'all(.[]; .role != "initiator")' >/dev/null
+}
+
+no_pdcs() { # HOST
+	[ "$(uet -n "h$1" -j pdc show)" = "[]" ] && [ "$(field "$1" pdc_count)" = 0 ]
+}
+
+pdc_expect() { # HOST ROLE SOURCE DESTINATION
+	busywait $((10 * slow)) pdc_there "$@" && return
+	echo "u$1 has:"
+	cat "$tmp/pdc"
+	tail -n 5 "$tmp/client" "$tmp"/server.*
+	return 1
+}
+
+# FAMILY: PDCs are there while a program sends, and go when they are idle.
+pdcs() {
+	local family=$1 a1 a2 host text
+	a1=$(address 1 "$family") a2=$(address 2 "$family")
+	need_hosts 1500
+	for host in 1 2; do
+		uet -n h$host dev set u$host payload-mtu 8192 dscp-data 10 pdc-max 65535 pdc-idle 1000
+	done
+	serve 1 tcp:18515 ibv_rc_pingpong -d u1 -g "$(gid_index u1 "$a1")" -n 100000000
+	ip netns exec h2 timeout $((60 * slow)) ibv_rc_pingpong -d u2 -g "$(gid_index u2 "$a2")" \
+		-n 100000000 "$(address 1 4)" >"$tmp/client" 2>&1 &
+	servers+=($!)
+	pdc_expect 2 initiator "$a2" "$a1"
+	pdc_expect 2 target "$a2" "$a1"
+	pdc_expect 1 initiator "$a1" "$a2"
+	pdc_expect 1 target "$a1" "$a2"
+	[ "$(field 1 pdc_count)" -ge 2 ] || fail "pdc_count is $(field 1 pdc_count)"
+	is dscp "$(jq '.[0].dscp' "$tmp/pdc")" 10
+
+	text=$(uet2 -d -s pdc show)
+	echo "$text"
+	grep -qE '^dev u2 id [0-9]+ peer-id [0-9]+ role initiator mode rod state established src ' <<<"$text"
+	grep -qE '^    tx-psn [0-9]+ tx-una ' <<<"$text"
+	grep -qE '^    tx-bytes [0-9]+ ' <<<"$text"
+	text=$(uet2 pdc)
+	grep -qE "^dev u2 id .* dst $a1 dscp 10 payload-mtu 1024\$" <<<"$text"
+	! grep -qE 'tx-(psn|bytes)' <<<"$text" || fail "-d and -s were not given"
+
+	stop_servers
+	for host in 1 2; do
+		busywait $((10 * slow)) no_initiators $host
+		# a target whose initiator does not say good-bye takes its time
+		[ -z "$long" ] || busywait $((30 * slow)) no_pdcs $host
+	done
+}
+
+# ---------------------------------------------------------------------------
+
+# Two who change different settings at the same time do not undo each other.
+concurrent_sets() {
+	local i
+	need_hosts 1500
+	for ((i = 1; i <= ${long:+1}10; i++)); do
+		uet1 dev set u1 pdc-max $((1000 + i)) &
+		uet1 dev set u1 dscp-data $((i % 64)) &
+		uet1 dev set u1 pdc-idle $((2000 + i))
+		wait
+		is settings "$(settings 1 | jq -c '[.[1], .[3], .[4]]')" "[$((i % 64)),$((1000 + i)),$((2000 + i))]"
+	done
+}
+
+# Devices come and go while others list: those that stay are there once each time.
+dump_under_change() {
+	local i end=$((SECONDS + ${long:+2}5 * slow)) changes lists=0
+	need_hosts 1500
+	for i in 1 2 3 4 5 6; do
+		ip -n h1 link add "d$i" type dummy
+		ip -n h1 link set "d$i" up
+	done
+	trap 'for i in 1 2 3 4 5 6; do ip -n h1 link del d$i; done; wait' EXIT
+	for i in 1 3 5; do
+		link_add 1 "d$i" "stay$i"
+	done
+	while [ $SECONDS -lt $end ]; do
+		for i in 2 4 6; do
+			link_add 1 "d$i" "go$i" && rdma link del "go$i" && echo
+		done
+	done >"$tmp/changes" &
+	changes=$!
+	while [ $SECONDS -lt $end ]; do
+		uet1 -j dev show >"$tmp/list" 2>/dev/null
+		jq -e 'map(.dev) | map(select(startswith("go") | not)) | sort ==
+			["stay1", "stay3", "stay5", "u1"]' "$tmp/list" >/dev/null || fail "$(cat "$tmp/list")"
+		uet1 -j pdc show 2>/dev/null | jq -e . >/dev/null
+		lists=$((lists + 1))
+	done
+	wait $changes
+	echo "$lists lists, $(wc -l <"$tmp/changes") devices came and went"
+	[ -s "$tmp/changes" ]
+}
+
+# Requests with random attributes, well formed or not, for each operation.
+nonsense() {
+	need_hosts 1500
+	on_host 1 python3 - ${long:+20000} <<-'END'
+		import errno, random, socket, struct, sys
+
+		count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+		rnd = random.Random(42)
+		sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
+		sock.settimeout(10)
+
+		def attr(kind, data):
+		    return struct.pack('HH', len(data) + 4, kind) + data + b'\0' * (-len(data) % 4)
+
+		def talk(family, flags, cmd, attrs):
+		    head = struct.pack('IHHII', 20 + len(attrs), family, 1 | flags, 1, 0)
+		    sock.send(head + struct.pack('BBH', cmd, 1, 0) + attrs)
+		    answer = b''
+		    while True:
+		        data = sock.recv(65536)
+		        answer = answer or data
+		        size, kind, flags2, seq, port = struct.unpack_from('IHHII', data)
+		        while len(data) > size + 15 and kind not in (2, 3):
+		            data = data[(size + 3) & ~3:]
+		            size, kind, flags2, seq, port = struct.unpack_from('IHHII', data)
+		        if kind in (2, 3):
+		            return answer, struct.unpack_from('i', data, 16)[0]
+
+		answer, err = talk(16, 4, 3, attr(2, b'uet\0'))
+		assert err == 0, 'no family'
+		pos, family = 20, None
+		while pos < len(answer) and family is None:
+		    size, kind = struct.unpack_from('HH', answer, pos)
+		    if kind == 1:
+		        family = struct.unpack_from('H', answer, pos + 4)[0]
+		    pos += (size + 3) & ~3
+
+		def rubbish():
+		    kind = rnd.choice([rnd.randrange(12)] * 6 + [rnd.randrange(65536), 0x8001])
+		    data = rnd.choice([b'u1\0', b'u1', b'', b'\0', b'x' * 300,
+		                       struct.pack('I', rnd.choice([0, 1, 63, 1024, 8192, 65536, 2**32 - 1])),
+		                       rnd.randbytes(rnd.randrange(16))])
+		    one = attr(kind, data)
+		    if rnd.randrange(8) == 0:   # a length that lies
+		        one = struct.pack('H', rnd.randrange(65536)) + one[2:]
+		    return one
+
+		codes = {}
+		for i in range(count):
+		    cmd, flags = rnd.choice([(1, 4), (1, 0x300), (3, 0x300)] + [(2, 4)] * 5 +
+		                            [(rnd.randrange(256), 4), (rnd.randrange(256), 0x300)])
+		    attrs = b''.join(rubbish() for _ in range(rnd.randrange(6)))
+		    if rnd.randrange(2):
+		        attrs = attr(2, b'u1\0') + attrs
+		    err = talk(family, flags, cmd, attrs)[1]
+		    codes[err] = codes.get(err, 0) + 1
+		names = {errno.errorcode.get(-e, str(e)): n for e, n in sorted(codes.items())}
+		print('answers:', names)
+		expected = {'0', 'EINVAL', 'ERANGE', 'ENODEV', 'ENOTSUP'}
+		sys.exit(f'unexpected: {set(names) - expected}' if set(names) - expected else 0)
+	END
+	# whatever got through was in range
+	uet1 -j dev show u1 | jq -e '.[0] | (.payload_mtu | IN(1024, 2048, 4096, 8192)) and
+		.dscp_data <= 63 and .dscp_ctrl <= 63 and .pdc_max >= 1 and .pdc_max <= 65535 and
+		.pdc_idle_ms >= 10 and .pdc_idle_ms <= 3600000' >/dev/null || fail "$(uet1 dev show u1)"
+}
+
+# ---------------------------------------------------------------------------
+# The kernel's own client, which knows the family only from the spec
+
+find_ynl() {
+	local path
+	for path in "${UET_YNL-}" "${UET_KERNEL_SRC-}/tools/net/ynl/pyynl/cli.py" \
+		    /usr/libexec/uet/pyynl/cli.py /out/pyynl/cli.py; do
+		[ ! -f "$path" ] || { echo "$path"; return; }
+	done
+	command -v ynl
+}
+
+ynl() { # ARGUMENT...
+	on_host 1 env PYTHONDONTWRITEBYTECODE=1 python3 "$cli" --no-schema --output-json \
+		--spec "$here/../../../../Documentation/netlink/specs/uet.yaml" "$@"
+}
+
+ynl_round_trip() {
+	local cli
+	cli=$(find_ynl) || skip "no ynl: set UET_YNL to tools/net/ynl/pyynl/cli.py of a kernel source"
+	python3 -c 'import yaml' 2>/dev/null || skip "python3-yaml is not installed"
+	need_hosts 1500
+	uet1 dev set u1 payload-mtu 1024 dscp-data 1 dscp-ctrl 2 pdc-max 300 pdc-idle 4000
+	ynl --do dev-set --json '{"name": "u1", "payload-mtu": 4096, "dscp-data": 26, "dscp-ctrl": 48,
+		"pdc-max": 99, "pdc-idle-ms": 12345}'
+	is "settings by uet" "$(settings 1)" "[4096,26,48,99,12345]"
+	is "settings by ynl" "$(ynl --do dev-get --json '{"name": "u1"}' |
+		jq -c '[."payload-mtu", ."dscp-data", ."dscp-ctrl", ."pdc-max", ."pdc-idle-ms"]')" \
+		"[4096,26,48,99,12345]"
+	is "dump by ynl" "$(ynl --dump dev-get | jq -c 'map(.name)')" '["u1"]'
+	is "get by index" "$(ynl --do dev-get --json "{\"index\": $(field 1 index)}" | jq -r .name)" u1
+	ynl --dump pdc-get --json '{"dev-name": "u1"}' | jq -e 'type == "array"' >/dev/null
+
+	ynl --do dev-get --json '{}' >"$tmp/err" 2>&1 && fail "a request without a device was served"
+	grep -q "index or name is missing" "$tmp/err"
+	ynl --do dev-get --json '{"index": 4000000}' >"$tmp/err" 2>&1 && fail "a device that is not there"
+	grep -q "'bad-attr': '.index'" "$tmp/err"
+	ynl --do dev-get --json '{"name": "u1", "index": 4000000}' >"$tmp/err" 2>&1 && fail "both, not agreeing"
+	grep -q "do not agree" "$tmp/err"
+	ynl --do dev-set --json '{"name": "u1"}' >"$tmp/err" 2>&1 && fail "nothing to set"
+	grep -q "no setting is given" "$tmp/err"
+	ynl --do dev-set --json '{"name": "u1", "pdc-count": 3}' >"$tmp/err" 2>&1 && fail "pdc-count was set"
+	grep -q "'bad-attr': '.pdc-count'" "$tmp/err"
+	is settings "$(settings 1)" "[4096,26,48,99,12345]"
+}
+
+check "the device is shown, as text and as JSON" shows
+check "help and version" helps
+check "set payload-mtu" sets payload-mtu payload_mtu 1024 2048 8192 4096
+check "set dscp-data" sets dscp-data dscp_data 0 63 26
+check "set dscp-ctrl" sets dscp-ctrl dscp_ctrl 0 63 46
+check "set pdc-max" sets pdc-max pdc_max 1 65535 4096
+check "set pdc-idle" sets pdc-idle pdc_idle_ms 10 3600000 30000
+check "set everything at once, and what was shown again" sets_all
+check "payload-mtu out of range" out_of_range payload-mtu 0 1 1023 1025 1500 3072 8191 8193 16384 4294967295
+check "dscp-data out of range" out_of_range dscp-data 64 255
+check "dscp-ctrl out of range" out_of_range dscp-ctrl 64 255
+check "pdc-max out of range" out_of_range pdc-max 0 65536 4294967295
+check "pdc-idle out of range" out_of_range pdc-idle 0 9 3600001 4294967295
+check "one bad setting: none is made" all_or_none
+check "wrong words on the command line" bad_words
+check "unknown device" unknown_device
+check "devices of another namespace are not there" isolated
+check "an ordinary user may look but not set" unprivileged
+check "root of a user namespace sets its own devices only" user_namespace
+check "PDCs of ibv_rc_pingpong over IPv4" pdcs 4
+check "PDCs of ibv_rc_pingpong over IPv6" pdcs 6
+check "concurrent changes of one device" concurrent_sets
+check "lists while devices come and go" dump_under_change
+check "random requests" nonsense
+check "the kernel's ynl client" ynl_round_trip
+run_checks
