@@ -23,6 +23,9 @@ debian() {
 	local dir main security suite uri
 	dir=$cache/apt/$(echo "$*" | tr ' ' +)
 	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
+	# apt does not wait for another one, so we do
+	exec {apt_lock}>"$dir/lock"
+	flock "$apt_lock"
 	main=$(host_uri "$(host_suite)")
 	[ -n "$main" ] || die "apt has no source for $(host_suite): is this Debian 12 or 13?"
 	security=$(host_uri "$(host_suite)-security")

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# Every operation in every size with an edge, over IPv4 and IPv6, MTU 1500 and 9000,
+# to the other host and to the own address, compared byte for byte (data.c).
+#
+# guests: uml uml-kasan
+# guests-long: uml uml-kasan qemu qemu-debug
+# timeout: 400
+
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+data=$(program data) || exit 1
+largest=$((16 * 1024 * 1024 + 3))
+[ $slow -eq 1 ] || [ -n "$long" ] || largest=$((1024 * 1024))
+
+# move MTU FAMILY PEER OPTION... TEST...; PEER 1 is the own address
+move() {
+	local mtu=$1 family=$2 peer=$3 edges=1024
+	shift 3
+	need_hosts "$mtu"
+	[ "$mtu" -lt 9000 ] || edges=4096,8192
+	limit 120 "$data" -a u1 -A "$(address 1 "$family")" -b "u$peer" \
+		-B "$(address "$peer" "$family")" -m $edges -M $largest -w $((20 * slow)) "$@"
+}
+
+# The same with bursts off, as a capture or netem wants it
+move_singly() {
+	need_hosts "$1"
+	gso_max_segs 1
+	move "$@"
+	gso_max_segs 65535
+}
+
+ops=(rc_send rc_send_imm rc_write rc_write_imm rc_read ud_send)
+[ "$type" != uet ] || ops+=(ru_send ru_send_imm ru_write ru_write_imm ru_read)
+extra=(rc_inline rc_builder rc_unsignalled rc_queue_full rc_solicited rc_rnr rc_fence
+	rc_order rc_mix rc_64_qps ud_builder ud_reply ud_dropped)
+[ "$type" != uet ] || extra+=(ru_mix ru_rnr)
+
+if [ $slow -eq 1 ] || [ -n "$long" ]; then
+	matrix=("1500 4" "1500 6" "9000 4" "9000 6")
+else
+	matrix=("1500 4" "9000 6")
+fi
+options=()
+[ -z "$long" ] || options=(-s -r 1000)
+[ $slow -le 5 ] || options=(-r 10)
+
+for where in "${matrix[@]}"; do
+	read -r mtu family <<<"$where"
+	for op in "${ops[@]}"; do
+		check "$op, MTU $mtu, IPv$family" move "$mtu" "$family" 2 "${options[@]}" "$op"
+	done
+	[ "$where" != "${matrix[0]}" ] ||
+		for test in "${extra[@]}"; do
+			check "$test" move "$mtu" "$family" 2 "${options[@]}" "$test"
+		done
+done
+for op in "${ops[@]}" rc_mix; do
+	check "$op, to the own address" move 9000 4 1 "${options[@]}" "$op"
+done
+check "RC and UD, to the own address, IPv6" move 9000 6 1 "${options[@]}" rc_write rc_read ud_send
+check "rc_mix and rc_64_qps, MTU 9000" move 9000 4 2 "${options[@]}" rc_mix rc_64_qps
+check "each operation without bursts" move_singly 9000 4 2 "${options[@]}" "${ops[@]}"
+[ $slow -ne 1 ] ||
+	check "each operation, polling" move 9000 4 2 -p "${options[@]}" "${ops[@]}" rc_mix
+
+run_checks
