@@ -3,7 +3,8 @@
 # The kernel sources build by themselves (drivers/infiniband/hw/uet/Makefile); this
 # builds everything else around them and runs it in guests. "make help" lists it.
 
-VM := tools/testing/selftests/uet/vm
+SELFTESTS := tools/testing/selftests/uet
+VM := $(SELFTESTS)/vm
 GUEST ?= uml
 
 all: modules user ## the modules for GUEST (default uml), and all of user space
@@ -22,7 +23,7 @@ tool: host ## the uet command
 	@$(MAKE) -s -C tools/uet OUTPUT=$(CURDIR)/build/tool/
 
 run: all ## two hosts, and ordinary RDMA programs between them
-	@$(VM)/run --guest $(GUEST) tools/testing/selftests/uet/vm/demo
+	@$(VM)/run --guest $(GUEST) $(SELFTESTS)/demo.sh
 
 shell: all ## a shell in GUEST
 	@$(VM)/run --guest $(GUEST) --timeout 0 --shell
@@ -36,7 +37,8 @@ test-long: ## the same with full matrices
 	@$(VM)/test --long $(TESTS)
 
 bench: all ## measure against rxe, siw and TCP: build/bench/table.tsv
-	@$(VM)/bench
+	@$(VM)/run --guest uml --mem 4G --timeout 7200 --out build/bench $(SELFTESTS)/bench.sh
+	@$(SELFTESTS)/bench_table.py build/bench/raw.tsv build/bench
 
 check: ## gcc, clang, sparse, checkpatch, kernel-doc, shellcheck
 	@$(VM)/host-packages check

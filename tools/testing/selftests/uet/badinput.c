@@ -31,9 +31,12 @@ static unsigned int rounds = 300;
 /* The other process                                                   */
 
 struct witness {
-	volatile unsigned int messages;
-	volatile bool stop;
+	unsigned int messages;
+	bool stop;
 };
+
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
 
 static struct witness *witness;
 static pid_t witness_pid;
@@ -52,7 +55,7 @@ static void witness_run(void)
 	side_open(&A, dev_a, addr_a, 1 << 17, 64);
 	side_open(&B, dev_b, addr_b, 1 << 17, 64);
 	pair_open(&A, &B, &p, &c);
-	while (!witness->stop) {
+	while (!READ_ONCE(witness->stop)) {
 		size_t at = below(noise_len - len);
 
 		memcpy(A.mem, noise + at, len);
@@ -78,7 +81,7 @@ static void witness_run(void)
 		expect_status(&wc, IBV_WC_SUCCESS);
 		if (memcmp(B.mem, noise + at, len) || B.mem[len] != GUARD)
 			die("wrong data");
-		witness->messages++;
+		WRITE_ONCE(witness->messages, witness->messages + 1);
 	}
 	pair_close(&p);
 	side_close(&A);
@@ -102,11 +105,11 @@ static void witness_start(void)
 /* It moves another few messages from now on, or has failed. */
 static void witness_lives(void)
 {
-	unsigned int from = witness->messages;
-	uint64_t end = now_ns() + wait_s * 1000000000ull;
+	unsigned int from = READ_ONCE(witness->messages);
+	__u64 end = now_ns() + wait_s * 1000000000ull;
 
 	doing = "the process that was not to notice";
-	while (witness->messages < from + 3) {
+	while (READ_ONCE(witness->messages) < from + 3) {
 		struct timespec pause = { .tv_nsec = 1000000 };
 
 		if (waitpid(witness_pid, NULL, WNOHANG))
@@ -121,7 +124,7 @@ static void witness_end(void)
 {
 	int status;
 
-	witness->stop = true;
+	WRITE_ONCE(witness->stop, true);
 	if (waitpid(witness_pid, &status, 0) != witness_pid || status)
 		die("the process that was not to notice ended with %#x", status);
 }
@@ -144,7 +147,7 @@ static void refused(const char *what, bool failed, const int *list)
 }
 
 #define ERRORS(...)	((const int[]){ __VA_ARGS__, 0 })
-#define INVALID		ERRORS(EINVAL, ENOSYS, EOPNOTSUPP, ENOENT)
+#define INVALID		ERRORS(EINVAL, EOPNOTSUPP, ENOENT)
 #define NO_PATH		ERRORS(EINVAL, EOPNOTSUPP, ENETUNREACH, EHOSTUNREACH, \
 			       EADDRNOTAVAIL, ETIMEDOUT, ENODATA)
 #define TOO_MUCH	ERRORS(EINVAL, ENOMEM, ENOSPC, EOPNOTSUPP)
@@ -176,7 +179,7 @@ static void t_sizes(void)
 		{ "max_inline_data",
 		  offsetof(struct ibv_qp_cap, max_inline_data), 0 },
 	};
-	static const uint32_t values[] = {
+	static const __u32 values[] = {
 		UINT32_MAX, UINT32_MAX - 1, 1u << 31, (1u << 31) - 1,
 		1u << 30, 1u << 28, 1u << 24, (1u << 28) + 1,
 	};
@@ -196,11 +199,11 @@ static void t_sizes(void)
 		!ibv_create_cq(A.ctx, 4, NULL, A.channel,
 			       A.ctx->num_comp_vectors), INVALID);
 	for (i = 0; i < ARRAY_SIZE(caps); i++) {
-		uint32_t limit = caps[i].limit == 1 ? A.attr.max_qp_wr :
+		__u32 limit = caps[i].limit == 1 ? A.attr.max_qp_wr :
 			caps[i].limit == 2 ? A.attr.max_sge : 0;
 
 		for (j = 0; j <= ARRAY_SIZE(values); j++) {
-			uint32_t value = j < ARRAY_SIZE(values) ? values[j] :
+			__u32 value = j < ARRAY_SIZE(values) ? values[j] :
 				limit + 1;
 
 			if (!limit && j == ARRAY_SIZE(values))
@@ -271,7 +274,7 @@ static void t_memory(void)
 			 IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |		\
 			 IBV_QP_MAX_QP_RD_ATOMIC)
 
-static void rtr_defaults(struct ibv_qp_attr *attr, uint32_t peer)
+static void rtr_defaults(struct ibv_qp_attr *attr, __u32 peer)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->qp_state = IBV_QPS_RTR;
@@ -292,8 +295,8 @@ static void rts_defaults(struct ibv_qp_attr *attr)
 	attr->max_rd_atomic = 1;
 }
 
-static void init_to(struct ibv_qp *qp, const char *what, uint32_t port,
-		    uint32_t pkey, uint32_t access)
+static void init_to(struct ibv_qp *qp, const char *what, __u32 port,
+		    __u32 pkey, __u32 access)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = port, .pkey_index = pkey,
@@ -305,7 +308,7 @@ static void init_to(struct ibv_qp *qp, const char *what, uint32_t port,
 					IBV_QP_ACCESS_FLAGS), INVALID);
 }
 
-static void bad_rtr(struct ibv_qp *qp, uint32_t peer)
+static void bad_rtr(struct ibv_qp *qp, __u32 peer)
 {
 	union ibv_gid nowhere = { .raw = { 0xff, 0x0e, 1, 2, 3, [15] = 1 } };
 	union ibv_gid v6 = { .raw = { 0xfd, 0, [15] = 9 } };
@@ -395,7 +398,7 @@ static void t_modify(void)
 	static const struct {
 		const char *what;
 		size_t offset;
-		uint8_t value;
+		__u8 value;
 	} rts[] = {
 		{ "timeout 32", offsetof(struct ibv_qp_attr, timeout), 32 },
 		{ "timeout 255", offsetof(struct ibv_qp_attr, timeout), 255 },
@@ -428,7 +431,7 @@ static void t_modify(void)
 		die("RTR");
 	for (i = 0; i < ARRAY_SIZE(rts); i++) {
 		rts_defaults(&attr);
-		*((uint8_t *)&attr + rts[i].offset) = rts[i].value;
+		*((__u8 *)&attr + rts[i].offset) = rts[i].value;
 		refused_ret(rts[i].what, ibv_modify_qp(qp, &attr, RTS_MASK),
 			    INVALID);
 		expect("state after a refused change", qp_state(qp),
@@ -620,15 +623,15 @@ struct broken {
 	enum ibv_wr_opcode opcode;
 	int num_sge;
 	/* the request; zero: what is right */
-	int64_t local_addr;		/* offset in A's memory */
-	uint32_t length;		/* 100 */
-	uint32_t bad_lkey;		/* added to the key */
-	int64_t remote_addr;		/* offset in B's memory */
-	uint32_t bad_rkey;
+	__s64 local_addr;		/* offset in A's memory */
+	__u32 length;		/* 100 */
+	__u32 bad_lkey;		/* added to the key */
+	__s64 remote_addr;		/* offset in B's memory */
+	__u32 bad_rkey;
 	/* the receive at B; length 0: none is posted */
-	uint32_t recv_length;
-	uint32_t recv_bad_lkey;
-	int64_t recv_addr;
+	__u32 recv_length;
+	__u32 recv_bad_lkey;
+	__s64 recv_addr;
 	/* what must come of it; IBV_WC_SUCCESS of @recv: nothing */
 	enum ibv_wc_status send, recv;
 	/* keys made for the purpose */
@@ -637,7 +640,7 @@ struct broken {
 	int access;			/* of B's QP; -1: none */
 };
 
-#define FAR	((int64_t)1 << 40)
+#define FAR	((__s64)1 << 40)
 
 static struct ibv_mr *ro_a, *ro_b, *rd_b, *other_pd_a, *other_pd_b, *gone_a,
 	*gone_b, *small_b;
@@ -849,9 +852,12 @@ static void t_broken(bool remote)
 		die("dereg_mr");
 	gone_a = &old_a;
 	gone_b = &old_b;
-	for (i = 0; i < ARRAY_SIZE(broken); i++)
-		if (remote == (broken[i].send != IBV_WC_LOC_PROT_ERR))
+	for (i = 0; i < ARRAY_SIZE(broken); i++) {
+		bool local = broken[i].send == IBV_WC_LOC_PROT_ERR;
+
+		if (remote != local)
 			run_broken(&broken[i]);
+	}
 	if (ibv_dereg_mr(ro_a) || ibv_dereg_mr(ro_b) || ibv_dereg_mr(rd_b) ||
 	    ibv_dereg_mr(small_b) || ibv_dereg_mr(other_pd_a) ||
 	    ibv_dereg_mr(other_pd_b) || ibv_dealloc_pd(pd_a) ||
@@ -993,7 +999,7 @@ static void t_peer(void)
 			"to a QP that was destroyed",
 		};
 		struct ibv_qp *gone = qp_create(&B, IBV_QPT_RC, &c);
-		uint32_t number = i == 0 ? gone->qp_num ^ 0x5a5000 :
+		__u32 number = i == 0 ? gone->qp_num ^ 0x5a5000 :
 			i == 1 ? p.b->qp_num : gone->qp_num;
 
 		doing = what[i];
@@ -1028,7 +1034,7 @@ static void t_peer(void)
 /* ------------------------------------------------------------------ */
 /* Commands as a hostile program could give them, without the library   */
 
-static int command(int fd, uint32_t number, void *cmd, size_t len,
+static int command(int fd, __u32 number, void *cmd, size_t len,
 		   size_t resp_len)
 {
 	struct ib_uverbs_cmd_hdr *hdr = cmd;
@@ -1040,7 +1046,7 @@ static int command(int fd, uint32_t number, void *cmd, size_t len,
 }
 
 struct raw_qp {
-	uint32_t handle, qpn;
+	__u32 handle, qpn;
 	struct uet_create_qp_resp uet;
 };
 
@@ -1049,14 +1055,14 @@ struct raw_create_qp_resp {
 	struct uet_create_qp_resp uet;
 };
 
-static int raw_create_qp(struct side *s, int type, uint32_t pd, uint32_t cq,
+static int raw_create_qp(struct side *s, int type, __u32 pd, __u32 cq,
 			 const struct uet_create_qp_req *req, size_t req_len,
 			 struct raw_qp *qp)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_create_qp core;
-		uint8_t uet[256];
+		__u8 uet[256];
 	} cmd = {
 		.core = {
 			.pd_handle = pd, .send_cq_handle = cq,
@@ -1083,7 +1089,7 @@ static int raw_create_qp(struct side *s, int type, uint32_t pd, uint32_t cq,
 	return ret;
 }
 
-static int raw_destroy(struct side *s, uint32_t number, uint32_t handle)
+static int raw_destroy(struct side *s, __u32 number, __u32 handle)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
@@ -1100,7 +1106,7 @@ static void t_udata(void)
 	static const struct uet_create_qp_req ok;
 	struct uet_create_qp_req req;
 	struct raw_qp qp;
-	uint32_t *words = (uint32_t *)&req;
+	__u32 *words = (__u32 *)&req;
 	unsigned int i;
 
 	doing = "create_qp by hand";
@@ -1147,7 +1153,7 @@ static void t_udata(void)
 /* Handles of nothing, of other kinds of objects, of another open file */
 static void t_handles(void)
 {
-	static const uint32_t handles[] = {
+	static const __u32 handles[] = {
 		0x7fffffff, UINT32_MAX, 100000, 1 << 20,
 	};
 	static const struct uet_create_qp_req ok;
@@ -1206,7 +1212,7 @@ static void t_doorbell(void)
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_post_send core;
-		uint8_t wr[512];
+		__u8 wr[512];
 	} cmd;
 	struct ib_uverbs_post_send_resp resp;
 	struct pair p;
@@ -1257,13 +1263,13 @@ static void t_doorbell(void)
 /* Commands with random fields and random lengths */
 static void t_commands(void)
 {
-	static const uint32_t values[] = {
+	static const __u32 values[] = {
 		0, 1, 2, 3, 4, 7, 8, 16, 255, 256, 4096, 65535, 65536,
 		1 << 20, 1 << 24, 1 << 28, 1 << 30, INT_MAX, 1u << 31,
 		UINT32_MAX - 1, UINT32_MAX,
 	};
 	static const struct uet_create_qp_req ok;
-	uint32_t *cmd, *answer;
+	__u32 *cmd, *answer;
 	unsigned int i, j;
 	struct raw_qp qp;
 	pid_t pid;
@@ -1283,7 +1289,7 @@ static void t_commands(void)
 	cmd = calloc(1, 4096);
 	answer = malloc(65536);
 	for (i = 0; i < rounds * 40; i++) {
-		static const uint8_t numbers[] = {
+		static const __u8 numbers[] = {
 			IB_USER_VERBS_CMD_CREATE_CQ, IB_USER_VERBS_CMD_CREATE_QP,
 			IB_USER_VERBS_CMD_MODIFY_QP, IB_USER_VERBS_CMD_QUERY_QP,
 			IB_USER_VERBS_CMD_REG_MR, IB_USER_VERBS_CMD_DEREG_MR,
@@ -1324,10 +1330,10 @@ static void t_commands(void)
 struct raw_ring {
 	struct uet_ring *hdr;
 	size_t size;
-	uint32_t depth, stride;
+	__u32 depth, stride;
 };
 
-static void *map_offset(struct side *s, uint64_t offset, size_t len, int prot,
+static void *map_offset(struct side *s, __u64 offset, size_t len, int prot,
 			int flags)
 {
 	return mmap(NULL, len, prot, flags, s->ctx->cmd_fd, offset);
@@ -1345,9 +1351,9 @@ static void ring_map(struct side *s, struct raw_ring *r,
 		die("map a ring");
 }
 
-static uint8_t *ring_entry(struct raw_ring *r, uint32_t index)
+static __u8 *ring_entry(struct raw_ring *r, __u32 index)
 {
-	return (uint8_t *)r->hdr + UET_RING_HDR +
+	return (__u8 *)r->hdr + UET_RING_HDR +
 		(size_t)(index & (r->depth - 1)) * r->stride;
 }
 
@@ -1357,7 +1363,7 @@ static void t_mmap(void)
 	const int rw = PROT_READ | PROT_WRITE;
 	struct uet_ring_info *info;
 	struct raw_qp qp;
-	uint64_t random;
+	__u64 random;
 	void *kept;
 	int i;
 
@@ -1368,7 +1374,7 @@ static void t_mmap(void)
 	info = &qp.uet.sq;
 	if (info->depth < 16 || info->depth & (info->depth - 1) ||
 	    info->stride % 16 ||
-	    info->mmap_size < UET_RING_HDR + (uint64_t)info->depth * info->stride)
+	    info->mmap_size < UET_RING_HDR + (__u64)info->depth * info->stride)
 		die("ring of %u entries of %u bytes in %llu", info->depth,
 		    info->stride, (unsigned long long)info->mmap_size);
 	kept = map_offset(&A, info->mmap_offset, info->mmap_size, rw, MAP_SHARED);
@@ -1387,7 +1393,7 @@ static void t_mmap(void)
 		NO_MAP("the second page of a ring", info->mmap_offset + PAGE,
 		       info->mmap_size - PAGE, rw, MAP_SHARED);
 	for (i = 0; i < 200; i++) {
-		random = (uint64_t)rnd() << 32 | rnd();
+		random = (__u64)rnd() << 32 | rnd();
 		NO_MAP("a random offset", (random >> 20 | 1ull << 43) & ~0xfffull,
 		       PAGE, rw, MAP_SHARED);
 	}
@@ -1402,29 +1408,29 @@ static void t_mmap(void)
 
 struct scribble {
 	struct raw_ring ring[3];
-	volatile bool stop;
+	bool stop;
 };
 
 static void *scribbler(void *arg)
 {
 	struct scribble *s = arg;
-	uint64_t x = 88172645463325252ull;
+	__u64 x = 88172645463325252ull;
 
-	while (!s->stop) {
+	while (!READ_ONCE(s->stop)) {
 		struct raw_ring *r;
-		uint32_t *word, burst;
+		__u32 *word, burst;
 
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
 		r = &s->ring[x % 3];
 		if (x & 0x700) {	/* somewhere in an entry, or in the head */
-			word = (uint32_t *)r->hdr + (x >> 16) % (r->size / 4);
-			*word = x & 0x800 ? x >> 32 : x >> 56;
+			word = (__u32 *)r->hdr + (x >> 16) % (r->size / 4);
+			WRITE_ONCE(*word, x & 0x800 ? x >> 32 : x >> 56);
 		} else if (x & 0x1000) {
-			*(volatile uint32_t *)&r->hdr->prod = x >> 32;
+			WRITE_ONCE(r->hdr->prod, x >> 32);
 		} else {
-			*(volatile uint32_t *)&r->hdr->cons = x >> 32;
+			WRITE_ONCE(r->hdr->cons, x >> 32);
 		}
 		/* the others are to have a CPU too */
 		for (burst = 0; burst < (x >> 60); burst++)
@@ -1438,7 +1444,7 @@ struct raw_create_cq_resp {
 	struct uet_create_cq_resp uet;
 };
 
-static uint32_t raw_create_cq(struct side *s, struct uet_create_cq_resp *uet)
+static __u32 raw_create_cq(struct side *s, struct uet_create_cq_resp *uet)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
@@ -1454,7 +1460,7 @@ static uint32_t raw_create_cq(struct side *s, struct uet_create_cq_resp *uet)
 	return resp.core.cq_handle;
 }
 
-static int raw_modify(struct side *s, uint32_t handle,
+static int raw_modify(struct side *s, __u32 handle,
 		      const struct ibv_qp_attr *attr, int mask)
 {
 	struct {
@@ -1484,7 +1490,7 @@ static int raw_modify(struct side *s, uint32_t handle,
 		       sizeof(cmd), 0);
 }
 
-static int raw_doorbell(struct side *s, uint32_t handle)
+static int raw_doorbell(struct side *s, __u32 handle)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
@@ -1501,7 +1507,7 @@ static int raw_doorbell(struct side *s, uint32_t handle)
 }
 
 /* A plausible request, of which one or more fields are not */
-static void fill_wqe(struct uet_send_wqe *wqe, uint32_t stride)
+static void fill_wqe(struct uet_send_wqe *wqe, __u32 stride)
 {
 	struct uet_wqe_sge *sge = (struct uet_wqe_sge *)(wqe + 1);
 	unsigned int spoil = 1 + below(3), i;
@@ -1516,13 +1522,13 @@ static void fill_wqe(struct uet_send_wqe *wqe, uint32_t stride)
 	sge->length = below(5000);
 	sge->lkey = A.mr->lkey;
 	for (i = 0; i < spoil; i++) {
-		uint8_t *byte = (uint8_t *)wqe + below(stride);
+		__u8 *byte = (__u8 *)wqe + below(stride);
 
 		*byte = below(2) ? 0xff : rnd();
 	}
 }
 
-static void rts_raw(struct raw_qp *qp, uint32_t peer)
+static void rts_raw(struct raw_qp *qp, __u32 peer)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = 1,
@@ -1560,7 +1566,7 @@ static void ring_round(bool scribble)
 	pthread_t thread;
 	struct raw_qp qp;
 	struct ibv_wc wc;
-	uint32_t cq, i, prod = 0;
+	__u32 cq, i, prod = 0;
 
 	cq = raw_create_cq(&A, &cq_info);
 	errno = raw_create_qp(&A, IB_QPT_RC_, A.pd->handle, cq, &ok, sizeof(ok),
@@ -1608,7 +1614,7 @@ static void ring_round(bool scribble)
 		while (ibv_poll_cq(B.cq, 1, &wc) > 0)
 			;
 	}
-	s.stop = true;
+	WRITE_ONCE(s.stop, true);
 	if (scribble)
 		pthread_join(thread, NULL);
 	for (i = 0; i < 3; i++)
@@ -1672,8 +1678,8 @@ static void usage(void)
 {
 	unsigned int i;
 
-	fprintf(stderr, "usage: badinput [-a DEV -A ADDRESS] [-b DEV -B ADDRESS]"
-		" [-n ROUNDS] [-w SECONDS] [-S SEED] TEST...\nTESTS:");
+	fprintf(stderr, "badinput [-a DEV -A ADDRESS] [-b DEV -B ADDRESS]\n");
+	fprintf(stderr, "\t[-n ROUNDS] [-w SECONDS] [-S SEED] TEST...\nTESTS:");
 	for (i = 0; i < ARRAY_SIZE(tests); i++)
 		fprintf(stderr, " %s", tests[i].name);
 	fprintf(stderr, "\n");
@@ -1699,7 +1705,7 @@ static void run(const char *name)
 
 int main(int argc, char **argv)
 {
-	uint64_t seed = now_ns() ^ getpid();
+	__u64 seed = now_ns() ^ getpid();
 	int opt;
 
 	while ((opt = getopt(argc, argv, "a:A:b:B:n:w:S:h")) != -1) {

@@ -11,21 +11,16 @@
 
 #include <getopt.h>
 
-#if __has_include(<infiniband/uetdv.h>)
 #include <infiniband/uetdv.h>
-#define HAVE_RU 1
-#else
-#define HAVE_RU 0
-#endif
 
-#define MB		(1u << 20)
+#define MB		1048576u
 #define BIG		(16 * MB + 3)
 #define ARENA		(BIG + 4 * MB)
 
 static struct side A, B;
 static const char *dev_a = "u1", *dev_b = "u2";
 static const char *addr_a = "10.0.0.1", *addr_b = "10.0.0.2";
-static uint32_t mtus[8] = { 1024 };	/* payload MTUs with edges of their own */
+static __u32 mtus[8] = { 1024 };	/* payload MTUs with edges of their own */
 static int nr_mtu = 1;
 static size_t largest = BIG;
 static bool every_sge;			/* 1, 2, .. 16 instead of some */
@@ -60,16 +55,16 @@ static bool takes_recv(enum op op)
 /* Posting                                                             */
 
 struct wr {
-	uint64_t id;
+	__u64 id;
 	enum op op;
 	int flags;
-	uint32_t imm;
+	__u32 imm;
 	const struct sgl *l;
-	uint64_t remote;
-	uint32_t rkey;
+	__u64 remote;
+	__u32 rkey;
 	/* UD, RU */
 	struct ibv_ah *ah;
-	uint32_t qpn;
+	__u32 qpn;
 };
 
 static bool addressed(const struct ibv_qp *qp)
@@ -160,7 +155,7 @@ static void post(struct ibv_qp *qp, const struct wr *w)
 		post_classic(qp, w);
 }
 
-static void post_recv(struct ibv_qp *qp, uint64_t id, const struct sgl *l)
+static void post_recv(struct ibv_qp *qp, __u64 id, const struct sgl *l)
 {
 	struct ibv_recv_wr wr = {
 		.wr_id = id,
@@ -175,19 +170,19 @@ static void post_recv(struct ibv_qp *qp, uint64_t id, const struct sgl *l)
 	}
 }
 
-static void expect_send(struct side *s, enum op op, uint64_t id, uint32_t qpn)
+static void expect_send(struct side *s, enum op kind, __u64 id, __u32 qpn)
 {
 	struct ibv_wc wc;
 
 	next(s, &wc);
 	expect_status(&wc, IBV_WC_SUCCESS);
 	expect("wr_id of the send completion", wc.wr_id, id);
-	expect("opcode of the send completion", wc.opcode, ops[op].wc);
+	expect("opcode of the send completion", wc.opcode, ops[kind].wc);
 	expect("qp_num of the send completion", wc.qp_num, qpn);
 }
 
-static void check_recv(const struct ibv_wc *wc, enum op op, uint64_t id,
-		       uint32_t qpn, size_t len, uint32_t imm)
+static void check_recv(const struct ibv_wc *wc, enum op op, __u64 id,
+		       __u32 qpn, size_t len, __u32 imm)
 {
 	expect_status(wc, IBV_WC_SUCCESS);
 	expect("wr_id of the receive completion", wc->wr_id, id);
@@ -206,7 +201,7 @@ static void check_recv(const struct ibv_wc *wc, enum op op, uint64_t id,
 
 /* Where messages of an RU QP go. */
 static struct ibv_ah *ru_ah;
-static uint32_t ru_qpn;
+static __u32 ru_qpn;
 
 static void message(struct side *a, struct ibv_qp *qa, struct side *b,
 		    struct ibv_qp *qb, enum op op, size_t len, int n_a,
@@ -216,9 +211,9 @@ static void message(struct side *a, struct ibv_qp *qa, struct side *b,
 		.id = rnd(), .op = op, .imm = rnd(), .rkey = b->mr->rkey,
 		.flags = flags | IBV_SEND_SIGNALED, .ah = ru_ah, .qpn = ru_qpn,
 	};
-	uint64_t recv_id = rnd();
+	__u64 recv_id = rnd();
 	struct sgl la, lb;
-	const uint8_t *data;
+	const __u8 *data;
 	size_t room = len;
 	struct ibv_wc wc;
 	static char what[160];
@@ -342,7 +337,7 @@ static void rc_read(void)	{ rc_matrix(READ); }
 
 /* ------------------------------------------------------------------ */
 
-static uint32_t inline_limit(struct ibv_qp *qp)
+static __u32 inline_limit(struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -355,7 +350,7 @@ static uint32_t inline_limit(struct ibv_qp *qp)
 static void rc_inline(void)
 {
 	const struct conn c = { .inline_data = 64, .wr_api = builder };
-	uint32_t limit, len;
+	__u32 limit, len;
 	struct pair p;
 	enum op op;
 
@@ -395,7 +390,7 @@ static void rc_unsignalled(void)
 	struct ibv_recv_wr rr[BATCH], *bad_recv;
 	struct ibv_sge sa[BATCH], sb[BATCH];
 	unsigned int round, i;
-	const uint8_t *data;
+	const __u8 *data;
 	struct ibv_wc wc;
 	struct pair p;
 	int ret;
@@ -539,7 +534,7 @@ static void rc_rnr(void)
 	enum { N = 32, LEN = 3000 };
 	const struct conn c = { .min_rnr = 1 };
 	struct sgl la[N], lb[N];
-	const uint8_t *data[N];
+	const __u8 *data[N];
 	struct ibv_wc wc;
 	struct pair p;
 	int i;
@@ -589,7 +584,7 @@ static void rc_fence(void)
 		struct wr w = { .id = 2, .op = SEND, .l = &local,
 				.flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED };
 		size_t len = 1 + below(20000);
-		const uint8_t *data;
+		const __u8 *data;
 		struct ibv_wc wc;
 
 		sgl_cut(&A, &local, 0, len, 2);
@@ -625,8 +620,9 @@ static void rc_order(void)
 	for (i = 0; i < 200; i++) {
 		size_t len = 1 + below(i % 10 ? 9000 : 300000);
 		struct sgl src, dst, back, none = { 0 };
-		const uint8_t *data;
+		const __u8 *data;
 		struct ibv_wc wc;
+		struct wr w;
 
 		sgl_cut(&A, &src, 0, len, 3);
 		sgl_cut(&A, &back, src.span, len, 2);
@@ -635,14 +631,18 @@ static void rc_order(void)
 		memset(A.mem + back.from, GUARD, back.span);
 		memset(B.mem, GUARD, dst.span);
 		post_recv(p.b, 5, NULL);
-		post(p.a, &(struct wr){ .id = 1, .op = WRITE, .l = &src,
-			.remote = dst.sge[0].addr, .rkey = B.mr->rkey,
-			.flags = IBV_SEND_SIGNALED });
-		post(p.a, &(struct wr){ .id = 2, .op = SEND, .l = &none,
-			.flags = IBV_SEND_SIGNALED });
-		post(p.a, &(struct wr){ .id = 3, .op = READ, .l = &back,
-			.remote = dst.sge[0].addr, .rkey = B.mr->rkey,
-			.flags = IBV_SEND_SIGNALED });
+		w = (struct wr){ .id = 1, .op = WRITE, .l = &src,
+				 .remote = dst.sge[0].addr, .rkey = B.mr->rkey,
+				 .flags = IBV_SEND_SIGNALED };
+		post(p.a, &w);
+		w.id = 2;
+		w.op = SEND;
+		w.l = &none;
+		post(p.a, &w);
+		w.id = 3;
+		w.op = READ;
+		w.l = &back;
+		post(p.a, &w);
 		next(&B, &wc);
 		check_recv(&wc, SEND, 5, p.b->qp_num, 0, 0);
 		sgl_check(&B, &dst, data, len);
@@ -662,8 +662,8 @@ struct slot {
 	enum op op;
 	size_t len;
 	struct sgl local, remote;
-	const uint8_t *data;
-	uint32_t imm;
+	const __u8 *data;
+	__u32 imm;
 	bool sent, received;
 };
 
@@ -677,14 +677,14 @@ struct flow {
 };
 
 /* wr_id: flow in 31:16, slot in 15:0, bit 32 for a receive */
-#define RECV_BIT	(1ull << 32)
+#define RECV_BIT	0x100000000ull
 
 static void flow_post(struct flow *f, unsigned int number, size_t max)
 {
 	unsigned int at = f->head % f->depth;
 	struct slot *s = &f->slot[at];
 	struct wr w = { .flags = IBV_SEND_SIGNALED, .rkey = f->b->mr->rkey };
-	uint64_t id = number << 16 | at;
+	__u64 id = number << 16 | at;
 
 	s->busy = true;
 	s->sent = false;
@@ -778,7 +778,8 @@ static void flows_run(int pairs, unsigned int depth, size_t max,
 		f->qb = k % 2 ? p[k / 2].a : p[k / 2].b;
 		f->depth = depth;
 		f->room = room;
-		f->base_a = f->base_b = k * depth * room;
+		f->base_a = k * depth * room;
+		f->base_b = f->base_a;
 		f->slot = calloc(depth, sizeof(*f->slot));
 		if (!f->slot)
 			die("slots");
@@ -836,9 +837,9 @@ static struct ibv_ah *ah_to(struct side *s, const struct side *peer)
 	return ah;
 }
 
-static uint16_t ip_sum(const uint8_t *header)
+static __u16 ip_sum(const __u8 *header)
 {
-	uint32_t sum = 0;
+	__u32 sum = 0;
 	int i;
 
 	for (i = 0; i < 20; i += 2)
@@ -849,10 +850,10 @@ static uint16_t ip_sum(const uint8_t *header)
 }
 
 /* The 40 bytes in front of a datagram name sender and receiver. */
-static void check_grh(const uint8_t *grh, const struct side *from,
+static void check_grh(const __u8 *grh, const struct side *from,
 		      const struct side *to)
 {
-	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
+	static const __u8 v4[12] = { [10] = 0xff, [11] = 0xff };
 
 	if (!memcmp(to->gid.raw, v4, 12)) {
 		expect("IPv4 version and header length", grh[20], 0x45);
@@ -870,7 +871,7 @@ static void check_grh(const uint8_t *grh, const struct side *from,
 		die("addresses in the GRH");
 }
 
-static void gather(const struct sgl *l, uint8_t *to, size_t len)
+static void gather(const struct sgl *l, __u8 *to, size_t len)
 {
 	size_t part;
 	int i;
@@ -886,26 +887,26 @@ static void gather(const struct sgl *l, uint8_t *to, size_t len)
 /* The datagram that came last. */
 static union {
 	struct ibv_grh grh;
-	uint8_t raw[GRH_LEN + 65536];
+	__u8 raw[GRH_LEN + 65536];
 } whole;
 
 /* A datagram from @a to @b; returns its completion at @b. */
-static struct ibv_wc datagram(struct side *a, struct ibv_qp *qa,
+static struct ibv_wc transfer(struct side *a, struct ibv_qp *qa,
 			      struct ibv_ah *ah, struct side *b,
 			      struct ibv_qp *qb, enum op op, size_t len,
 			      int n_a, int n_b, int flags)
 {
-	uint64_t recv_id = rnd();
+	__u64 recv_id = rnd();
 	struct sgl la, lb;
 	struct wr w = { .id = rnd(), .op = op, .imm = rnd(), .l = &la,
 			.flags = flags | IBV_SEND_SIGNALED, .ah = ah,
 			.qpn = qb->qp_num };
-	const uint8_t *data;
+	const __u8 *data;
 	struct ibv_wc wc;
 	static char what[160];
 
 	snprintf(what, sizeof(what),
-		 "datagram of %zu bytes from %d pieces to %d, flags %#x",
+		 "%zu bytes in a datagram from %d pieces to %d, flags %#x",
 		 len, n_a, n_b, flags);
 	doing = what;
 	sgl_cut(a, &la, 0, len, n_a);
@@ -952,11 +953,11 @@ static void ud_send(void)
 				continue;
 			nj = pieces(size[i], la < lb ? la : lb, n);
 			for (j = 0; j < nj; j++)
-				datagram(&A, qa, ah, &B, qb, op, size[i],
+				transfer(&A, qa, ah, &B, qb, op, size[i],
 					 n[j][0], n[j][1], 0);
 		}
 	for (len = 0; len <= 64; len++)
-		datagram(&A, qa, ah, &B, qb, SEND, len, 1 + below(3), 2,
+		transfer(&A, qa, ah, &B, qb, SEND, len, 1 + below(3), 2,
 			 IBV_SEND_INLINE);
 	if (ibv_destroy_ah(ah) || ibv_destroy_qp(qa) || ibv_destroy_qp(qb))
 		die("destroy");
@@ -980,14 +981,14 @@ static void ud_reply(void)
 	for (i = 0; i < 20; i++) {
 		struct ibv_wc wc;
 
-		wc = datagram(&A, qa, ah, &B, qb, SEND, 1 + below(100), 1, 1,
+		wc = transfer(&A, qa, ah, &B, qb, SEND, 1 + below(100), 1, 1,
 			      0);
 		expect("src_qp", wc.src_qp, qa->qp_num);
 		doing = "create_ah_from_wc";
 		back = ibv_create_ah_from_wc(B.pd, &wc, &whole.grh, 1);
 		if (!back)
 			die("create_ah_from_wc");
-		datagram(&B, qb, back, &A, qa, SEND_IMM, below(1000), 2, 2, 0);
+		transfer(&B, qb, back, &A, qa, SEND_IMM, below(1000), 2, 2, 0);
 		if (ibv_destroy_ah(back))
 			die("destroy_ah");
 	}
@@ -1006,7 +1007,7 @@ static void ud_lossy(void)
 	struct ibv_qp *qa = ud_open(&A, &c), *qb = ud_open(&B, &c);
 	struct ibv_ah *ah = ah_to(&A, &B);
 	static struct sgl la[N], lb[N];
-	const uint8_t *data[N];
+	const __u8 *data[N];
 	unsigned int i, arrived = 0;
 	static bool seen[N];
 	struct ibv_wc wc;
@@ -1022,13 +1023,15 @@ static void ud_lossy(void)
 		post_recv(qb, i, &lb[i]);
 	}
 	for (i = 0; i < N; i++) {
-		post(qa, &(struct wr){ .id = i, .op = SEND_IMM, .imm = i,
-			.flags = IBV_SEND_SIGNALED, .l = &la[i], .ah = ah,
-			.qpn = qb->qp_num });
+		struct wr w = { .id = i, .op = SEND_IMM, .imm = i,
+				.flags = IBV_SEND_SIGNALED, .l = &la[i],
+				.ah = ah, .qpn = qb->qp_num };
+
+		post(qa, &w);
 		expect_send(&A, SEND_IMM, i, qa->qp_num);
 	}
 	while (try_next(&B, &wc, arrived < N ? 200 : 0)) {
-		uint32_t number = be32toh(wc.imm_data);
+		__u32 number = be32toh(wc.imm_data);
 
 		check_recv(&wc, SEND_IMM, wc.wr_id, qb->qp_num, GRH_LEN + LEN,
 			   number);
@@ -1089,7 +1092,7 @@ static void ud_dropped(void)
 			die("datagram %d arrived: %s", i,
 			    ibv_wc_status_str(wc.status));
 	}
-	datagram(&A, qa, ah, &B, qb, SEND, 500, 2, 2, 0);
+	transfer(&A, qa, ah, &B, qb, SEND, 500, 2, 2, 0);
 	if (ibv_destroy_ah(ah) || ibv_destroy_qp(qa) || ibv_destroy_qp(qb))
 		die("destroy");
 }
@@ -1097,8 +1100,7 @@ static void ud_dropped(void)
 /* ------------------------------------------------------------------ */
 /* Reliable unconnected                                                */
 
-#if HAVE_RU
-static struct ibv_qp *ru_open(struct side *s, uint32_t depth)
+static struct ibv_qp *ru_open(struct side *s, __u32 depth)
 {
 	struct uetdv_qp_init_attr uet = {
 		.driver_qp_type = UETDV_QP_DRIVER_TYPE_RU,
@@ -1136,9 +1138,9 @@ static struct ibv_qp *ru_open(struct side *s, uint32_t depth)
 	return qp;
 }
 
-static uint32_t wire_qpn(struct ibv_qp *qp)
+static __u32 wire_qpn(struct ibv_qp *qp)
 {
-	uint32_t number;
+	__u32 number;
 
 	if (uetdv_qp_wire_qpn(qp, &number))
 		die("uetdv_qp_wire_qpn");
@@ -1148,7 +1150,7 @@ static uint32_t wire_qpn(struct ibv_qp *qp)
 static void ru_matrix(enum op op)
 {
 	struct ibv_qp *qa = ru_open(&A, 64), *qb = ru_open(&B, 64);
-	uint32_t len;
+	__u32 len;
 
 	ru_ah = ah_to(&A, &B);
 	ru_qpn = wire_qpn(qb);
@@ -1178,7 +1180,7 @@ static void ru_read(void)	{ ru_matrix(READ); }
 static struct ru {
 	struct ibv_qp *qp, *peer[RU_PEERS];
 	struct ibv_ah *ah;
-	uint32_t qpn[RU_PEERS];
+	__u32 qpn[RU_PEERS];
 	struct slot slot[RU_DEPTH];
 	unsigned int to[RU_DEPTH];
 	struct sgl recv[RU_PEERS][RU_DEPTH];
@@ -1199,6 +1201,7 @@ static void ru_post(unsigned int n)
 	static const enum op some[] = { SEND_IMM, WRITE, WRITE_IMM, READ };
 	struct slot *s = &ru.slot[n];
 	unsigned int peer = below(RU_PEERS);
+	struct wr w;
 
 	s->op = some[below(ARRAY_SIZE(some))];
 	s->len = below(4) ? below(3000) : below(RU_MAX + 1);
@@ -1215,10 +1218,11 @@ static void ru_post(unsigned int n)
 		s->data = sgl_fill(&A, &s->local);
 		memset(B.mem + s->remote.from, GUARD, s->remote.span);
 	}
-	post(ru.qp, &(struct wr){ .id = n, .op = s->op, .imm = n,
-		.flags = IBV_SEND_SIGNALED, .l = &s->local,
-		.remote = s->remote.sge[0].addr, .rkey = B.mr->rkey,
-		.ah = ru.ah, .qpn = ru.qpn[peer] });
+	w = (struct wr){ .id = n, .op = s->op, .imm = n, .l = &s->local,
+			 .flags = IBV_SEND_SIGNALED, .rkey = B.mr->rkey,
+			 .remote = s->remote.sge[0].addr, .ah = ru.ah,
+			 .qpn = ru.qpn[peer] };
+	post(ru.qp, &w);
 }
 
 static void ru_received(const struct ibv_wc *wc)
@@ -1302,7 +1306,8 @@ static void ru_rnr(void)
 {
 	struct ibv_qp *qa = ru_open(&A, 64), *qb = ru_open(&B, 64);
 	struct ibv_qp *other = ru_open(&B, 64);
-	const uint8_t *data;
+	struct wr w = { .id = 1, .op = SEND, .flags = IBV_SEND_SIGNALED };
+	const __u8 *data;
 	struct sgl la, lb;
 	struct ibv_wc wc;
 	int i;
@@ -1312,8 +1317,10 @@ static void ru_rnr(void)
 	sgl_cut(&B, &lb, ARENA / 2, 5000, 2);
 	data = sgl_fill(&A, &la);
 	memset(B.mem + lb.from, GUARD, lb.span);
-	post(qa, &(struct wr){ .id = 1, .op = SEND, .flags = IBV_SEND_SIGNALED,
-		.l = &la, .ah = ru_ah, .qpn = wire_qpn(qb) });
+	w.l = &la;
+	w.ah = ru_ah;
+	w.qpn = wire_qpn(qb);
+	post(qa, &w);
 	if (try_next(&A, &wc, 20))
 		die("a send without a receive completed: %s",
 		    ibv_wc_status_str(wc.status));
@@ -1330,7 +1337,6 @@ static void ru_rnr(void)
 	    ibv_destroy_qp(qb) || ibv_destroy_qp(other))
 		die("destroy");
 }
-#endif /* HAVE_RU */
 
 /* ------------------------------------------------------------------ */
 
@@ -1358,7 +1364,6 @@ static const struct {
 	{ "ud_reply", ud_reply },
 	{ "ud_dropped", ud_dropped },
 	{ "ud_lossy", ud_lossy },
-#if HAVE_RU
 	{ "ru_send", ru_send },
 	{ "ru_send_imm", ru_send_imm },
 	{ "ru_write", ru_write },
@@ -1366,14 +1371,13 @@ static const struct {
 	{ "ru_read", ru_read },
 	{ "ru_mix", ru_mix },
 	{ "ru_rnr", ru_rnr },
-#endif
 };
 
 static void usage(void)
 {
 	unsigned int i;
 
-	fprintf(stderr, "usage: data [OPTION...] TEST...\n"
+	fprintf(stderr, "data [OPTION...] TEST...\n"
 		"  -a DEV  -A ADDRESS   one side (u1, 10.0.0.1)\n"
 		"  -b DEV  -B ADDRESS   the other (u2, 10.0.0.2)\n"
 		"  -m N[,N...]          payload MTUs whose edges are tried (1024)\n"
@@ -1404,7 +1408,7 @@ static bool run(const char *name)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		uint64_t start = now_ns();
+		__u64 start = now_ns();
 
 		if (strcmp(tests[i].name, name))
 			continue;
@@ -1420,7 +1424,7 @@ static bool run(const char *name)
 
 int main(int argc, char **argv)
 {
-	uint64_t seed = now_ns() ^ getpid();
+	__u64 seed = now_ns() ^ getpid();
 	int opt;
 
 	while ((opt = getopt(argc, argv, "a:A:b:B:m:M:sr:pw:S:h")) != -1) {

@@ -17,9 +17,7 @@
 
 #include <rdma/rdma_cma.h>
 
-#if __has_include(<infiniband/uetdv.h>)
 #include <infiniband/uetdv.h>
-#endif
 
 #define DEPTH	16
 #define LEN	65536
@@ -37,7 +35,6 @@ static struct rdma_cm_id *cm_id;
 
 static struct ibv_qp *make_ru(struct side *s)
 {
-#ifdef UETDV_H
 	struct uetdv_qp_init_attr uet = {
 		.driver_qp_type = UETDV_QP_DRIVER_TYPE_RU,
 	};
@@ -50,10 +47,6 @@ static struct ibv_qp *make_ru(struct side *s)
 	};
 
 	return uetdv_create_qp(s->ctx, &attr, &uet, sizeof(uet));
-#else
-	(void)s;
-	return NULL;
-#endif
 }
 
 static void post_recvs(struct side *s, struct ibv_qp *qp, int n)
@@ -312,7 +305,8 @@ int main(int argc, char **argv)
 			listening = true;
 			break;
 		default:
-			fprintf(stderr, "usage: hold [-a DEV -A ADDRESS] [-b DEV -B ADDRESS] [-r FILE] [-i] [-l]\n");
+			fprintf(stderr, "hold [-a DEV -A ADDRESS]\n");
+			fprintf(stderr, "\t[-b DEV -B ADDRESS] [-r FILE] [-i] [-l]\n");
 			return 2;
 		}
 	}

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +20,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <linux/types.h>
 
 #include <infiniband/verbs.h>
 
@@ -35,40 +36,40 @@ static unsigned int wait_s = 20;	/* longest wait for a completion */
 static bool busy_poll;
 static const char *doing = "start";	/* what was under way if it fails */
 
-__attribute__((format(printf, 1, 2), noreturn, unused))
-static void die(const char *fmt, ...)
+static inline void say_failed(void)
 {
-	int err = errno;
-	va_list ap;
-
 	fflush(stdout);
 	fprintf(stderr, "FAIL: %s: ", doing);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
+}
+
+static inline void say_errno(int err)
+{
 	if (err)
 		fprintf(stderr, " (errno %d, %s)", err, strerror(err));
 	fprintf(stderr, "\n");
-	exit(1);
 }
 
-__attribute__((format(printf, 1, 2), noreturn, unused))
-static void skip(const char *fmt, ...)
-{
-	va_list ap;
+/* Macros, so that the compiler checks formats and sees that they do not return. */
+#define die(...) do {							\
+	int errno_ = errno;						\
+									\
+	say_failed();							\
+	fprintf(stderr, __VA_ARGS__);					\
+	say_errno(errno_);						\
+	exit(1);							\
+} while (0)
 
-	printf("SKIP: ");
-	va_start(ap, fmt);
-	vprintf(fmt, ap);
-	va_end(ap);
-	printf("\n");
-	exit(4);
-}
+#define skip(...) do {							\
+	printf("SKIP: ");						\
+	printf(__VA_ARGS__);						\
+	printf("\n");							\
+	exit(4);							\
+} while (0)
 
 /* xorshift; the seed is printed, so that a failure can be run again */
-static uint64_t rnd_state = 1;
+static __u64 rnd_state = 1;
 
-static inline uint32_t rnd(void)
+static inline __u32 rnd(void)
 {
 	rnd_state ^= rnd_state << 13;
 	rnd_state ^= rnd_state >> 7;
@@ -77,12 +78,12 @@ static inline uint32_t rnd(void)
 }
 
 /* 0 .. n - 1 */
-static inline uint32_t below(uint32_t n)
+static inline __u32 below(__u32 n)
 {
 	return n ? rnd() % n : 0;
 }
 
-static inline uint64_t now_ns(void)
+static inline __u64 now_ns(void)
 {
 	struct timespec t;
 
@@ -100,7 +101,7 @@ struct side {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
-	uint8_t *mem;
+	__u8 *mem;
 	size_t size;
 	union ibv_gid gid;
 	int gid_index;
@@ -237,7 +238,7 @@ static inline struct side *take_any(struct side *x, struct side *y,
 				    struct ibv_wc *wc, unsigned int ms)
 {
 	struct side *side[2] = { x, y };
-	uint64_t end = now_ns() + ms * 1000000ull;
+	__u64 end = now_ns() + ms * 1000000ull;
 	struct pollfd p[2];
 	int i, n = y ? 2 : 1, found;
 
@@ -311,9 +312,9 @@ static inline void expect_status(const struct ibv_wc *wc,
 
 /* How an RC connection is made; zero is a sensible default for each field. */
 struct conn {
-	uint32_t depth;		/* 64 */
-	uint32_t sge;		/* as many as the device has, at most MAX_SGE */
-	uint32_t inline_data;
+	__u32 depth;		/* 64 */
+	__u32 sge;		/* as many as the device has, at most MAX_SGE */
+	__u32 inline_data;
 	bool sig_all;
 	int path_mtu;		/* active_mtu */
 	int timeout;		/* 14; -1: none */
@@ -325,7 +326,7 @@ struct conn {
 	struct ibv_pd *pd;	/* the side's */
 };
 
-static inline uint32_t side_sge(const struct side *s)
+static inline __u32 side_sge(const struct side *s)
 {
 	return s->attr.max_sge < MAX_SGE ? s->attr.max_sge : MAX_SGE;
 }
@@ -403,7 +404,7 @@ static inline void ah_attr(const struct side *s, const union ibv_gid *peer,
 	attr->port_num = 1;
 }
 
-static inline uint8_t rd_atomic(const struct side *s)
+static inline __u8 rd_atomic(const struct side *s)
 {
 	int n = s->attr.max_qp_rd_atom < s->attr.max_qp_init_rd_atom ?
 		s->attr.max_qp_rd_atom : s->attr.max_qp_init_rd_atom;
@@ -412,7 +413,7 @@ static inline uint8_t rd_atomic(const struct side *s)
 }
 
 static inline int qp_rtr(struct side *s, struct ibv_qp *qp,
-			 const union ibv_gid *peer, uint32_t peer_qpn,
+			 const union ibv_gid *peer, __u32 peer_qpn,
 			 const struct conn *c)
 {
 	struct ibv_qp_attr attr = {
@@ -453,7 +454,7 @@ static inline int qp_rts(struct side *s, struct ibv_qp *qp,
 }
 
 static inline void qp_connect(struct side *s, struct ibv_qp *qp,
-			      struct side *peer, uint32_t peer_qpn,
+			      struct side *peer, __u32 peer_qpn,
 			      const struct conn *c)
 {
 	errno = 0;
@@ -511,7 +512,7 @@ static inline void sgl_cut(struct side *s, struct sgl *l, size_t from,
 			   size_t len, int n)
 {
 	size_t pos = from, left = len, part;
-	uint32_t back;
+	__u32 back;
 	int i;
 
 	if (n > MAX_SGE)
@@ -543,7 +544,7 @@ static inline void sgl_cut(struct side *s, struct sgl *l, size_t from,
 }
 
 /* Bytes that no test writes twice at the same distance. */
-static uint8_t *noise;
+static __u8 *noise;
 static size_t noise_len;
 
 static inline void noise_init(size_t len)
@@ -555,16 +556,16 @@ static inline void noise_init(size_t len)
 	if (!noise)
 		die("noise");
 	for (i = 0; i < noise_len; i += 4) {
-		uint32_t v = rnd();
+		__u32 v = rnd();
 
 		memcpy(noise + i, &v, 4);
 	}
 }
 
 /* Fill the pieces with noise from a random place, which is returned. */
-static inline const uint8_t *sgl_fill(struct side *s, struct sgl *l)
+static inline const __u8 *sgl_fill(struct side *s, struct sgl *l)
 {
-	const uint8_t *data = noise + below(noise_len - l->len);
+	const __u8 *data = noise + below(noise_len - l->len);
 	size_t done = 0;
 	int i;
 
@@ -582,12 +583,12 @@ static inline const uint8_t *sgl_fill(struct side *s, struct sgl *l)
  * of memory, between the pieces and behind @len, are still guard bytes.
  */
 static inline void sgl_check(struct side *s, const struct sgl *l,
-			     const uint8_t *data, size_t len)
+			     const __u8 *data, size_t len)
 {
-	static uint8_t *want;
+	static __u8 *want;
 	static size_t want_len;
 	size_t done = 0, part, i;
-	const uint8_t *have = s->mem + l->from;
+	const __u8 *have = s->mem + l->from;
 	int n;
 
 	if (want_len < l->span) {

@@ -34,6 +34,8 @@ bridged_hosts() { # MTU
 	link_add 2
 	link_ready 1
 	link_ready 2
+	uet -n h1 dev set u1 pdc-idle 500
+	uet -n h2 dev set u2 pdc-idle 500
 	gso_max_segs 1
 }
 
@@ -63,7 +65,7 @@ capture_start() {
 	local host
 	for host in 1 2; do
 		rm -f "$tmp/sniff$host"
-		ip netns exec h$host tcpdump -i v$host -Q out -s 0 -B 65536 -U --immediate-mode \
+		ip netns exec h$host tcpdump -i v$host -Q out -s 0 -B 65536 -U \
 			--time-stamp-precision nano -w "$tmp/v$host.pcap" \
 			'udp port 4793 or icmp or icmp6' 2>"$tmp/sniff$host" &
 		sniffers+=($!)
@@ -71,12 +73,23 @@ capture_start() {
 	busywait 10 capturing
 }
 
-# Packets that the kernel could not give to tcpdump would look like gaps.
+# tcpdump stops without reading what is still in its buffer: a ping with a known pattern
+# comes last. Packets that the kernel could not give to it would look like gaps.
 capture_stop() {
+	on_host 1 ping -q -c 1 -p feedface600dcafe 10.0.0.2 >/dev/null || :
+	busywait $((10 * slow)) captured 1 && busywait $((10 * slow)) captured 2
 	kill -INT "${sniffers[@]}"
 	wait "${sniffers[@]}" || :
 	sniffers=()
 	! grep -E '^[1-9][0-9]* packets? dropped by kernel' "$tmp"/sniff[12]
+}
+
+captured() { # HOST
+	grep -qaP '\xfe\xed\xfa\xce\x60\x0d\xca\xfe' "$tmp/v$1.pcap"
+}
+
+no_pdcs() {
+	[ "$(uet -n h1 -j pdc show)$(uet -n h2 -j pdc show)" = "[][]" ]
 }
 
 # seen DECODER-OPTION... -- COMMAND...: capture while COMMAND runs, check all
@@ -89,6 +102,8 @@ seen() {
 	shift
 	capture_start
 	"$@" || { capture_stop; return 1; }
+	# idle PDCs are closed: the capture has all of their life
+	busywait $((20 * slow)) no_pdcs || { uet -n h1 pdc show; uet -n h2 pdc show; }
 	capture_stop
 	python3 "$here/wire_decode.py" "${options[@]}" "$tmp/v1.pcap" "$tmp/v2.pcap"
 }
