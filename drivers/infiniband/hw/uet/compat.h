@@ -65,4 +65,11 @@ static inline void uet_hrtimer_setup(struct hrtimer *timer,
 #define UET_OPS_ROBUST_UDATA		.uverbs_robust_udata = 1,
 #endif
 
+/* Names of symbol namespaces became strings. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#define UET_IMPORT_DMA_BUF	MODULE_IMPORT_NS(DMA_BUF)
+#else
+#define UET_IMPORT_DMA_BUF	MODULE_IMPORT_NS("DMA_BUF")
+#endif
+
 #endif /* UET_COMPAT_H */

@@ -80,6 +80,7 @@ void uet_defer_run(struct uet_defer *d);
  * @shift: log2 of the block size
  * @first_off: how many bytes of its block the first block lacks
  * @length: bytes in all
+ * @copy: pages are not to be referenced by packets, only copied
  *
  * A message holds @ref for as long as it lives and takes @users only while
  * bytes are read or written, so that deregistration never waits for the
@@ -96,6 +97,7 @@ struct uet_mem {
 	u8 shift;
 	u32 first_off;
 	u64 length;
+	bool copy;
 };
 
 void uet_mem_init(struct uet_mem *mem, void (*release)(struct uet_mem *mem));

@@ -14,15 +14,19 @@
 #include "uet.h"
 
 static const struct ib_device_attr uet_caps = {
+	.fw_ver			= 1ULL << 32,	/* UET 1.0 */
 	.vendor_id		= 0xffffff,	/* software, no vendor */
 	.max_mr_size		= UET_MAX_MR_SIZE,
-	.page_size_cap		= PAGE_MASK,
+	.page_size_cap		= GENMASK_ULL(30, 12),
 	.max_qp			= 1 << 16,
 	.max_qp_wr		= UET_MAX_WR,
 	.device_cap_flags	= IB_DEVICE_CURR_QP_STATE_MOD |
 				  IB_DEVICE_RC_RNR_NAK_GEN |
 				  IB_DEVICE_PORT_ACTIVE_EVENT |
-				  IB_DEVICE_SYS_IMAGE_GUID,
+				  IB_DEVICE_SYS_IMAGE_GUID |
+				  IB_DEVICE_MEM_WINDOW |
+				  IB_DEVICE_MEM_WINDOW_TYPE_2B |
+				  IB_DEVICE_MEM_MGT_EXTENSIONS,
 	.kernel_cap_flags	= IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG,
 	.max_send_sge		= UET_MAX_SGE,
 	.max_recv_sge		= UET_MAX_SGE,
@@ -30,11 +34,13 @@ static const struct ib_device_attr uet_caps = {
 	.max_cq			= 1 << 16,
 	.max_cqe		= UET_MAX_CQE,
 	.max_mr			= 1 << 20,
+	.max_mw			= 1 << 20,
+	.max_fast_reg_page_list_len = UET_MAX_FR_PAGES,
 	.max_pd			= 1 << 16,
 	.max_qp_rd_atom		= UET_MAX_RD_ATOMIC,
 	.max_res_rd_atom	= UET_MAX_RD_ATOMIC << 16,
 	.max_qp_init_rd_atom	= UET_MAX_RD_ATOMIC,
-	.atomic_cap		= IB_ATOMIC_NONE,
+	.atomic_cap		= IB_ATOMIC_GLOB,
 	.max_ah			= 1 << 20,
 	.max_pkeys		= 1,
 	.local_ca_ack_delay	= 15,
@@ -282,9 +288,15 @@ static void uet_dealloc_driver(struct ib_device *ib)
 	if (dev->fep)
 		uet_fep_destroy(dev->fep);
 	xa_destroy(&dev->qps);
-	xa_destroy(&dev->mrs);
+	xa_destroy(&dev->mkeys);
 	xa_destroy(&dev->ahs);
 }
+
+#if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)
+#define UET_OPS_DMABUF	.reg_user_mr_dmabuf = uet_reg_user_mr_dmabuf,
+#else
+#define UET_OPS_DMABUF
+#endif
 
 const struct ib_device_ops uet_dev_ops = {
 	.owner = THIS_MODULE,
@@ -293,6 +305,8 @@ const struct ib_device_ops uet_dev_ops = {
 	UET_OPS_ROBUST_UDATA
 
 	.alloc_hw_port_stats = uet_alloc_hw_port_stats,
+	.alloc_mr = uet_alloc_mr,
+	.alloc_mw = uet_alloc_mw,
 	.alloc_pd = uet_alloc_pd,
 	.alloc_ucontext = uet_alloc_ucontext,
 	.create_ah = uet_create_ah,
@@ -300,6 +314,7 @@ const struct ib_device_ops uet_dev_ops = {
 	.create_qp = uet_create_qp,
 	.create_user_ah = uet_create_ah,
 	.dealloc_driver = uet_dealloc_driver,
+	.dealloc_mw = uet_dealloc_mw,
 	.dealloc_pd = uet_dealloc_pd,
 	.dealloc_ucontext = uet_dealloc_ucontext,
 	.dereg_mr = uet_dereg_mr,
@@ -313,6 +328,7 @@ const struct ib_device_ops uet_dev_ops = {
 	.get_hw_stats = uet_get_hw_stats,
 	.get_link_layer = uet_get_link_layer,
 	.get_port_immutable = uet_get_port_immutable,
+	.map_mr_sg = uet_map_mr_sg,
 	.mmap = uet_mmap,
 	.mmap_free = uet_mmap_free,
 	.modify_qp = uet_modify_qp,
@@ -324,10 +340,13 @@ const struct ib_device_ops uet_dev_ops = {
 	.query_port = uet_query_port,
 	.query_qp = uet_query_qp,
 	.reg_user_mr = uet_reg_user_mr,
+	UET_OPS_DMABUF
 	.req_notify_cq = uet_req_notify_cq,
+	.rereg_user_mr = uet_rereg_user_mr,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, uet_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, uet_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, uet_mw, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, uet_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, uet_qp, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, uet_ucontext, ib),

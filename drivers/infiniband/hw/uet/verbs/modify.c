@@ -106,9 +106,14 @@ static void uet_attr_apply(struct uet_qp *qp, const struct ib_qp_attr *attr)
 	WRITE_ONCE(qp->max_reads, attr->max_rd_atomic);
 }
 
+/* UC has no attribute for it: a peer silent for so long is taken for dead. */
+#define UET_UC_BUDGET_NS	(2 * (u64)NSEC_PER_SEC)
+
 /* How long a peer may stay silent: as long as RC of InfiniBand bears it. */
-static u64 uet_budget_ns(const struct ib_qp_attr *attr)
+static u64 uet_budget_ns(const struct uet_qp *qp, const struct ib_qp_attr *attr)
 {
+	if (qp->unreliable)
+		return UET_UC_BUDGET_NS;
 	if (!attr->timeout)
 		return 0;
 	return (4 * (attr->retry_cnt + 1) * 4096ULL) << attr->timeout;
@@ -120,7 +125,7 @@ static int uet_qp_connect(struct uet_qp *qp, const struct ib_qp_attr *attr)
 	struct uet_ep_conn conn = {
 		.peer_wire = attr->dest_qp_num,
 		.peer_initiator = attr->dest_qp_num,
-		.budget_ns = uet_budget_ns(attr),
+		.budget_ns = uet_budget_ns(qp, attr),
 		.rnr_retry = attr->rnr_retry,
 	};
 	struct uet_path *path;
@@ -174,7 +179,8 @@ static int uet_qp_to_rts(struct uet_qp *qp, const struct ib_qp_attr *attr,
 
 	uet_attr_apply(qp, attr);
 	if (qp->mode != UET_EP_UUD)
-		uet_ep_set_retry(qp->ep, uet_budget_ns(attr), attr->rnr_retry);
+		uet_ep_set_retry(qp->ep, uet_budget_ns(qp, attr),
+				 attr->rnr_retry);
 	/* Under the lock, so that no request sees one without the other. */
 	spin_lock_irq(&qp->sq.lock);
 	moved = uet_qp_move(qp, cur, IB_QPS_RTS);

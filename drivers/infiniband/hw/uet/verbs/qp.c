@@ -218,7 +218,7 @@ static int uet_qp_check_caps(const struct ib_qp_cap *cap)
 	if (cap->max_send_wr > UET_MAX_WR || cap->max_recv_wr > UET_MAX_WR ||
 	    cap->max_send_sge > UET_MAX_SGE ||
 	    cap->max_recv_sge > UET_MAX_SGE ||
-	    cap->max_inline_data > UET_MAX_INLINE || cap->max_rdma_ctxs)
+	    cap->max_inline_data > UET_MAX_INLINE)
 		return -EINVAL;
 	return 0;
 }
@@ -229,6 +229,9 @@ static int uet_qp_set_mode(struct uet_qp *qp, enum ib_qp_type type,
 	if (driver_type != UET_QPT_NONE && type != IB_QPT_DRIVER)
 		return -EINVAL;
 	switch (type) {
+	case IB_QPT_UC:
+		qp->unreliable = true;
+		fallthrough;
 	case IB_QPT_RC:
 		qp->mode = UET_EP_ROD;
 		return 0;
@@ -392,6 +395,7 @@ static int uet_qp_ep_create(struct uet_qp *qp)
 {
 	struct uet_ep_attr attr = {
 		.mode = qp->mode,
+		.unreliable = qp->unreliable,
 		.wire = qp->ib.qp_num,
 		.initiator = qp->ib.qp_num,
 	};

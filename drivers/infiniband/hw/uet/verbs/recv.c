@@ -137,8 +137,9 @@ static u8 uet_rq_sges(struct uet_qp *qp, struct uet_recv_wr *wr, bool data)
 	for (i = 0; data && i < wqe->num_sge; i++) {
 		if (!in[i].length)
 			continue;
-		if (uet_mr_local(qp, in[i].lkey, in[i].addr, in[i].length,
-				 true, &wr->sge[wr->rx.nr_sge]))
+		if (uet_mkey_local(qp->ib.pd, qp->user, in[i].lkey, in[i].addr,
+				   in[i].length, true,
+				   &wr->sge[wr->rx.nr_sge]))
 			return IB_WC_LOC_PROT_ERR;
 		wr->rx.nr_sge++;
 		wr->rx.room += in[i].length;
@@ -300,12 +301,18 @@ static bool uet_qp_receives(const struct uet_qp *qp)
 	}
 }
 
+static bool uet_recv_may_invalidate(const struct uet_qp *qp, u64 match)
+{
+	return qp->mode == UET_EP_ROD && uet_mkey_may_invalidate(qp, match);
+}
+
 /**
  * uet_recv_get - struct uet_fep_ops.recv_get
  * @ep: endpoint
- * @op: UET_OP_SEND, UET_OP_WRITE (immediate) or UET_OP_DATAGRAM_SEND
+ * @op: UET_OP_SEND, _SEND_INVALIDATE, UET_OP_WRITE (immediate) or
+ *	UET_OP_DATAGRAM_SEND
  * @len: bytes of the message
- * @match: datagrams: the Q_Key
+ * @match: datagrams: the Q_Key; SEND_INVALIDATE: the key
  * @hdr: datagrams: addresses
  * @d: for notifications
  *
@@ -325,6 +332,8 @@ struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
 		return NULL;
 	if (qp->grh && (u32)match != READ_ONCE(qp->qkey))
 		return ERR_PTR(-EPERM);
+	if (op == UET_OP_SEND_INVALIDATE && !uet_recv_may_invalidate(qp, match))
+		return ERR_PTR(-EPERM);
 	wr = uet_rq_next(qp, data, &status);
 	if (!wr)
 		return NULL;
@@ -343,6 +352,27 @@ struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
 	return &wr->rx;
 }
 
+/**
+ * uet_recv_ready - struct uet_fep_ops.recv_ready
+ * @ep: endpoint
+ *
+ * Context: engine lock.
+ */
+bool uet_recv_ready(struct uet_ep *ep)
+{
+	struct uet_qp *qp = uet_ep_priv(ep);
+	struct uet_rq *rq = &qp->rq;
+	unsigned long irq;
+	bool ready;
+
+	if (!uet_qp_receives(qp))
+		return false;
+	spin_lock_irqsave(&rq->lock, irq);
+	ready = !rq->flushing && uet_rq_posted(qp);
+	spin_unlock_irqrestore(&rq->lock, irq);
+	return ready;
+}
+
 static void uet_recv_cqe(const struct uet_qp *qp, const struct uet_recv_wr *wr,
 			 struct uet_cqe *cqe)
 {
@@ -358,6 +388,10 @@ static void uet_recv_cqe(const struct uet_qp *qp, const struct uet_recv_wr *wr,
 		cqe->flags |= UET_CQE_WITH_IMM;
 		cqe->imm_data = qp->mode == UET_EP_RUD ? rx->hdata :
 							 (u32)rx->hdata;
+	}
+	if (rx->op == UET_OP_SEND_INVALIDATE) {
+		cqe->flags |= UET_CQE_WITH_INV;
+		cqe->imm_data = (u32)rx->match;
 	}
 	/* WRITE carries the wish in its header data, uet-wire 4. */
 	if (rx->solicited ||
@@ -385,6 +419,15 @@ static u8 uet_recv_status(int status)
 	}
 }
 
+/* A peer that gives up half way ends RC; UC only loses the buffer. */
+static bool uet_recv_is_fatal(const struct uet_qp *qp, int status)
+{
+	if (status == UET_ST_OK || status == UET_ST_FLUSHED ||
+	    qp->mode != UET_EP_ROD)
+		return false;
+	return !qp->unreliable || status == UET_ST_PROT;
+}
+
 /**
  * uet_recv_done - struct uet_fep_ops.recv_done
  * @ep: endpoint
@@ -406,6 +449,12 @@ void uet_recv_done(struct uet_ep *ep, struct uet_recv *recv, int status,
 		.vendor_err = status,
 	};
 
+	/* Somebody else may have invalidated the key since recv_get(). */
+	if (status == UET_ST_OK && recv->op == UET_OP_SEND_INVALIDATE &&
+	    uet_mkey_invalidate(qp, recv->match)) {
+		status = UET_ST_PROT;
+		cqe.status = IB_WC_LOC_ACCESS_ERR;
+	}
 	if (status == UET_ST_OK)
 		uet_recv_cqe(qp, wr, &cqe);
 	if (READ_ONCE(qp->state) == IB_QPS_RTR &&
@@ -413,8 +462,7 @@ void uet_recv_done(struct uet_ep *ep, struct uet_recv *recv, int status,
 		uet_qp_event(qp, UET_QP_EV_COMM_EST);
 	uet_rq_push(qp, &cqe, d);
 	uet_rq_wr_put(qp, wr);
-	if (status != UET_ST_OK && status != UET_ST_FLUSHED &&
-	    qp->mode == UET_EP_ROD)
+	if (uet_recv_is_fatal(qp, status))
 		uet_qp_to_error(qp, UET_QP_EV_FLUSH);
 }
 
