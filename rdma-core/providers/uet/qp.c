@@ -136,15 +136,19 @@ static void restart_wq(struct uet_wq *wq)
 static int create_and_map(struct ibv_context *ibctx, struct uet_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr)
 {
+	struct ibv_qp_init_attr_ex plain = *attr;
 	struct uetcmd_create_qp_resp resp = {};
 	struct uetcmd_create_qp cmd = {};
 	int ret;
 
+	/* No flags, said in so many words: the command does not know them. */
+	plain.comp_mask &= ~IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	cmd.driver_qp_type = qp->driver_type;
-	ret = ibv_cmd_create_qp_ex(ibctx, &qp->vqp, attr, &cmd.ibv_cmd,
+	ret = ibv_cmd_create_qp_ex(ibctx, &qp->vqp, &plain, &cmd.ibv_cmd,
 				   sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		return ret;
+	attr->cap = plain.cap;
 
 	ret = map_queues(qp, ibctx->cmd_fd, &resp.drv_payload);
 	if (ret) {
