@@ -27,7 +27,7 @@ modules=${UET_PYVERBS:-all}
 device_up() { # DRIVER ADDRESS [gid]
 	ip link add "p$1" mtu 4500 type veth peer name "q$1" mtu 4500
 	ip addr add "$2/30" dev "p$1"
-	ip addr add "fd0${2##*.}::1/64" dev "p$1" nodad
+	ip addr add "fd00:${2##*.}::1/64" dev "p$1" nodad
 	ip link set "p$1" up
 	ip link set "q$1" up
 	modprobe -q "rdma_$1" || modprobe -q "$1" || :
