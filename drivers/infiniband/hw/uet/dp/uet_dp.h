@@ -296,6 +296,13 @@ void uet_ep_flush(struct uet_ep *ep, struct uet_defer *d);
  */
 void uet_ep_destroy(struct uet_ep *ep);
 
+/* Memberships of all endpoints of a fabric endpoint in multicast groups. */
+#define UET_MCAST_MAX	8192
+
+/* Process context. All groups must be left before uet_ep_destroy(). */
+int uet_ep_join(struct uet_ep *ep, const struct in6_addr *group);
+int uet_ep_leave(struct uet_ep *ep, const struct in6_addr *group);
+
 /* ------------------------------------------------------------------ */
 /* Messages: the initiator's side                                      */
 
