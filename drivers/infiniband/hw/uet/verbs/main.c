@@ -128,6 +128,9 @@ static void uet_dev_init(struct uet_dev *dev, struct net_device *ndev)
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	dev->qp_next = get_random_u32_inclusive(UET_QPN_MIN, UET_QPN_MAX);
 	dev->mkey_next = get_random_u32_inclusive(1, UET_KEY_INDEX_MAX);
+	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
+	mutex_init(&dev->counter_mutex);
 	dev->port_state = IB_PORT_NOP;
 
 	ib->node_type = RDMA_NODE_IB_CA;

@@ -98,10 +98,26 @@ int uet_mkey_publish(struct uet_dev *dev, struct uet_mkey *mkey, u32 *key)
 	return 0;
 }
 
-/* The caller frees what is behind it after a grace period. */
-void uet_mkey_retract(struct uet_dev *dev, u32 key)
+/**
+ * uet_mkey_replace - let something take over a key
+ * @dev: device
+ * @mkey: what has the key from now on
+ * @key: a key in use; who had it is not found by it any more
+ *
+ * Context: process.
+ */
+void uet_mkey_replace(struct uet_dev *dev, struct uet_mkey *mkey, u32 key)
 {
-	xa_erase(&dev->mkeys, key >> 8);
+	spin_lock_init(&mkey->lock);
+	mkey->key = key;
+	/* The place exists, so there is nothing to allocate. */
+	xa_store(&dev->mkeys, key >> 8, mkey, GFP_KERNEL);
+}
+
+/* The caller frees what is behind it after a grace period. */
+void uet_mkey_retract(struct uet_dev *dev, struct uet_mkey *mkey, u32 key)
+{
+	xa_cmpxchg(&dev->mkeys, key >> 8, mkey, NULL, GFP_KERNEL);
 }
 
 /* What has the index of @key, whatever its key is. RCU read side. */

@@ -3,6 +3,8 @@
  * The state machine of a QP as its owner drives it. ib_core knows the rules
  * for the standard types; RU follows those of UD without a Q_Key.
  */
+#include <rdma/ib_addr.h>
+
 #include "uet.h"
 
 /* What an RU QP takes beyond the attributes of UD, and what it does not. */
@@ -134,6 +136,9 @@ static int uet_qp_connect(struct uet_qp *qp, const struct ib_qp_attr *attr)
 
 	if (attr->path_mtu < uet_active_mtu(qp->dev))
 		limit = ib_mtu_enum_to_int(attr->path_mtu);
+	if (rdma_is_multicast_addr((struct in6_addr *)
+				   attr->ah_attr.grh.dgid.raw))
+		return -EINVAL;
 	path = uet_path_from_attr(qp->dev, &attr->ah_attr, limit, GFP_KERNEL);
 	if (IS_ERR(path))
 		return PTR_ERR(path);

@@ -179,8 +179,9 @@ int uet_mr_publish(struct uet_mr *mr, struct ib_pd *pd)
 	return 0;
 }
 
+/* @old: region whose key it takes over, or NULL. */
 static struct uet_mr *uet_mr_create(struct ib_pd *pd, u64 start, u64 length,
-				    u64 iova, int access)
+				    u64 iova, int access, struct uet_mr *old)
 {
 	struct uet_mr *mr;
 	int err;
@@ -198,10 +199,15 @@ static struct uet_mr *uet_mr_create(struct ib_pd *pd, u64 start, u64 length,
 	}
 	err = uet_mr_fill(mr->mkey.map, &mr->umem->sgt_append.sgt,
 			  ib_umem_offset(mr->umem), length);
-	if (!err)
+	if (!err && !old)
 		err = uet_mr_publish(mr, pd);
 	if (err)
 		goto err_umem;
+	if (old) {
+		mr->ib.lkey = old->ib.lkey;
+		mr->ib.rkey = old->ib.rkey;
+		uet_mkey_replace(to_udev(pd->device), &mr->mkey, mr->ib.lkey);
+	}
 	return mr;
 
 err_umem:
@@ -223,7 +229,7 @@ struct ib_mr *uet_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	err = uet_udata_none(udata);
 	if (err)
 		return ERR_PTR(err);
-	mr = uet_mr_create(pd, start, length, iova, access);
+	mr = uet_mr_create(pd, start, length, iova, access, NULL);
 	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ib;
 }
 
@@ -238,8 +244,8 @@ struct ib_mr *uet_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
  * @pd: protection domain, new or not
  * @udata: of the verb
  *
- * What is changed is a new region with a new key; the old one, which ib_core
- * ends then, is as it was if this fails.
+ * What is changed is a new region that takes over the key; the old one, which
+ * ib_core ends then, is as it was if this fails.
  *
  * Context: process.
  * Return: the new region, or ERR_PTR.
@@ -267,7 +273,7 @@ struct ib_mr *uet_rereg_user_mr(struct ib_mr *ib, int flags, u64 start,
 	}
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->mkey.access;
-	new = uet_mr_create(pd, start, length, iova, access);
+	new = uet_mr_create(pd, start, length, iova, access, mr);
 	return IS_ERR(new) ? ERR_CAST(new) : &new->ib;
 }
 
@@ -309,7 +315,7 @@ int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 	struct uet_dev *dev = to_udev(ib->device);
 	struct uet_mr *mr = to_umr(ib);
 
-	uet_mkey_retract(dev, ib->lkey);
+	uet_mkey_retract(dev, &mr->mkey, ib->lkey);
 	spin_lock_irq(&mr->mkey.lock);
 	mr->mkey.key = 0;
 	spin_unlock_irq(&mr->mkey.lock);

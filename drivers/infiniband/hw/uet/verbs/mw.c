@@ -103,7 +103,7 @@ int uet_dealloc_mw(struct ib_mw *ib)
 	struct uet_dev *dev = to_udev(ib->device);
 	struct uet_mw *mw = to_umw(ib);
 
-	uet_mkey_retract(dev, ib->rkey);
+	uet_mkey_retract(dev, mw->mkey, ib->rkey);
 	uet_mw_clear(dev, mw->mkey);
 	kfree_rcu(mw->mkey, rcu);
 	return 0;

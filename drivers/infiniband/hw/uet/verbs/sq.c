@@ -140,6 +140,16 @@ static void uet_sq_push(struct uet_qp *qp, const struct uet_sq_slot *slot,
 		uet_qp_to_error(qp, UET_QP_EV_FATAL);
 }
 
+/* sq->lock held. */
+static void uet_sq_count(struct uet_qp *qp, const struct uet_sq_slot *slot)
+{
+	struct uet_qp_stats *st = &qp->stats;
+
+	WRITE_ONCE(st->tx_msgs, st->tx_msgs + 1);
+	if (!uet_op_fetches(slot->opcode))
+		WRITE_ONCE(st->tx_bytes, st->tx_bytes + slot->msg.len);
+}
+
 /*
  * Complete the oldest request. Its ring entry is free before its completion
  * can be seen, or a poller might find the ring full. sq->lock held.
@@ -152,6 +162,8 @@ static void uet_sq_retire_one(struct uet_qp *qp, struct uet_defer *d)
 
 	if (status != IB_WC_SUCCESS && !sq->error)
 		uet_sq_fail(qp, slot);
+	if (status == IB_WC_SUCCESS && !uet_op_is_local(slot->opcode))
+		uet_sq_count(qp, slot);
 	slot->state = UET_SLOT_FREE;
 	sq->cons++;
 	/* Pairs with the acquire of user space: we are done with the entry. */

@@ -19,6 +19,7 @@
 
 #include <linux/completion.h>
 #include <linux/iosys-map.h>
+#include <linux/log2.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -26,6 +27,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_counter.h>
 #include <rdma/uet-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -35,6 +37,7 @@
 #define UET_PORT		1
 #define UET_MAX_SGE		32
 #define UET_MAX_WR		16384
+#define UET_MAX_SRQ		BIT(16)
 #define UET_MAX_CQE		BIT(20)
 #define UET_MAX_INLINE		512
 #define UET_MAX_RD_ATOMIC	128
@@ -59,6 +62,25 @@
 /* WQEs that one pass of the send queue takes before others get a turn. */
 #define UET_SQ_BUDGET		32
 
+/* Where ib_core makes room for a driver's part: there is none. */
+struct uet_rdma_counter {
+	struct rdma_counter ib;
+};
+
+/**
+ * struct uet_qp_stats - what a QP did
+ * @tx_msgs: sends, writes, reads and atomics that succeeded
+ * @tx_bytes: of sends and writes
+ * @rx_msgs: receives that succeeded
+ * @rx_bytes: of receives
+ */
+struct uet_qp_stats {
+	u64 tx_msgs;
+	u64 tx_bytes;
+	u64 rx_msgs;
+	u64 rx_bytes;
+};
+
 struct uet_dev {
 	struct ib_device ib;
 	struct uet_fep *fep;
@@ -68,6 +90,12 @@ struct uet_dev {
 	struct xarray mkeys;	/* key index -> struct uet_mkey; RCU readers */
 	u32 mkey_next;
 	spinlock_t mw_lock;	/* windows of all maps */
+	struct xarray srqs;	/* number -> struct uet_srq */
+	u32 srq_next;
+	struct xarray counters;	/* id -> struct uet_counter */
+	u32 counter_next;
+	struct mutex counter_mutex;	/* counters and QPs bound to them */
+	struct uet_qp_stats counted;	/* by counters that are gone */
 	struct xarray ahs;	/* handle -> struct uet_ah of user space */
 	u32 ah_next;
 
@@ -84,6 +112,7 @@ struct uet_pd {
 
 struct uet_ah {
 	struct ib_ah ib;
+	struct rdma_ah_attr attr;	/* without the GID reference */
 	struct uet_path *path;
 	u32 num;		/* 0: AH of the kernel */
 };
@@ -327,21 +356,22 @@ struct uet_recv_wr {
 };
 
 /**
- * struct uet_rq - receive queue
+ * struct uet_rq - ring of receive requests, of a QP or an SRQ
  * @lock: protects all below
+ * @pd: whose memory keys count
  * @ring: WQEs; NULL for depth 0
  * @wqe: the entry being read, a private copy
  * @spare: request for the usual case of one at a time
  * @max_sge: per request
- * @prod: kernel QPs: next entry to post
+ * @prod: kernel queues: next entry to post
  * @cons: next entry to use
- * @active: requests with the engine
  * @spare_used: @spare is with the engine
  * @flushing: what is posted completes with a flush error at once
  * @broken: as in struct uet_sq
  */
 struct uet_rq {
 	spinlock_t lock;	/* ring and state */
+	const struct ib_pd *pd;
 	struct uet_ringbuf *ring;
 	void *wqe;
 	struct uet_recv_wr *spare;
@@ -349,10 +379,41 @@ struct uet_rq {
 
 	u32 prod;
 	u32 cons;
-	u32 active;
 	bool spare_used;
 	bool flushing;
 	bool broken;
+};
+
+/* Bits of uet_srq.events. */
+enum uet_srq_event {
+	UET_SRQ_EV_LIMIT,
+	UET_SRQ_EV_ERR,
+};
+
+/**
+ * struct uet_srq - shared receive queue
+ * @ib: what ib_core sees
+ * @rq: the ring
+ * @num: number among the SRQs of the device
+ * @limit: fewer requests than that give an event, once; 0: none; under rq.lock
+ * @reported: that the ring is broken was reported; under rq.lock
+ * @mutex: one resize at a time
+ * @event_work: events
+ * @events: enum uet_srq_event bits for @event_work
+ * @refs: one for the SRQ, one per pending work
+ * @gone: completed by the last reference
+ */
+struct uet_srq {
+	struct ib_srq ib;
+	struct uet_rq rq;
+	u32 num;
+	u32 limit;
+	bool reported;
+	struct mutex mutex;	/* see above */
+	struct work_struct event_work;
+	unsigned long events;
+	refcount_t refs;
+	struct completion gone;
 };
 
 /* Bits of uet_qp.events: what the event work has to do. */
@@ -363,6 +424,7 @@ enum uet_qp_event {
 	UET_QP_EV_ACCESS_ERR,
 	UET_QP_EV_COMM_EST,
 	UET_QP_EV_SQ_DRAINED,
+	UET_QP_EV_LAST_WQE,
 };
 
 /**
@@ -383,9 +445,16 @@ enum uet_qp_event {
  * @access: RC, RU: what peers may do at all, enum ib_access_flags
  * @max_reads: READs and atomics under way at a time
  * @comm_est: IB_EVENT_COMM_EST was given
+ * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was given
  * @sqd_event: IB_EVENT_SQ_DRAINED is due; under sq.lock
+ * @recvs: receive requests with the engine
+ * @stats: tx part under sq.lock, rx part by receive callbacks; each with one
+ *	writer at a time
+ * @stats_base: @stats when the QP was bound to its counter
+ * @counter_node: entry of the counter's list of QPs
  * @sq: send queue
- * @rq: receive queue
+ * @rq: receive queue of its own
+ * @rxq: where receive requests come from: @rq, or that of an SRQ
  * @run_notify: resume the send queue once no lock is held
  * @run_work: the same as BH work
  * @event_work: everything that needs process context
@@ -411,10 +480,17 @@ struct uet_qp {
 	int access;
 	u32 max_reads;
 	unsigned long comm_est;
+	unsigned long last_wqe;
 	bool sqd_event;
+	atomic_t recvs;
+
+	struct uet_qp_stats stats;
+	struct uet_qp_stats stats_base;
+	struct list_head counter_node;
 
 	struct uet_sq sq;
 	struct uet_rq rq;
+	struct uet_rq *rxq;
 
 	struct uet_notify run_notify;
 	struct work_struct run_work;
@@ -452,6 +528,17 @@ static inline struct uet_mw *to_umw(struct ib_mw *ib)
 static inline struct uet_qp *to_uqp(struct ib_qp *ib)
 {
 	return container_of(ib, struct uet_qp, ib);
+}
+
+static inline struct uet_srq *to_usrq(struct ib_srq *ib)
+{
+	return container_of(ib, struct uet_srq, ib);
+}
+
+/* Ring entries for a queue of @asked requests. */
+static inline u32 uet_depth(u32 asked)
+{
+	return asked ? roundup_pow_of_two(asked) : 0;
 }
 
 static inline void *uet_ring_at(const struct uet_ringbuf *rb, u32 i)
@@ -504,6 +591,7 @@ void uet_mmap_free(struct rdma_user_mmap_entry *entry);
 int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		  struct uverbs_attr_bundle *attrs);
 int uet_destroy_cq(struct ib_cq *ib, struct ib_udata *udata);
+int uet_resize_cq(struct ib_cq *ib, UET_RESIZE_CQE cqe, struct ib_udata *udata);
 int uet_poll_cq(struct ib_cq *ib, int nr, struct ib_wc *wc);
 int uet_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags);
 bool uet_cq_push(struct ib_cq *ib, struct uet_cqe *cqe, struct ib_qp *qp,
@@ -512,7 +600,8 @@ void uet_cq_forget(struct ib_cq *ib, const struct ib_qp *qp);
 
 /* mkey.c */
 int uet_mkey_publish(struct uet_dev *dev, struct uet_mkey *mkey, u32 *key);
-void uet_mkey_retract(struct uet_dev *dev, u32 key);
+void uet_mkey_replace(struct uet_dev *dev, struct uet_mkey *mkey, u32 key);
+void uet_mkey_retract(struct uet_dev *dev, struct uet_mkey *mkey, u32 key);
 struct uet_mkey *uet_mkey_find(struct uet_dev *dev, u32 key);
 struct uet_map *uet_map_alloc(gfp_t gfp);
 void uet_map_put(struct uet_map *map);
@@ -574,6 +663,7 @@ void uet_windows_end(struct uet_dev *dev, struct uet_map *map);
 int uet_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 		  struct ib_udata *udata);
 int uet_destroy_ah(struct ib_ah *ib, u32 flags);
+int uet_query_ah(struct ib_ah *ib, struct rdma_ah_attr *attr);
 struct uet_path *uet_ah_path(struct uet_qp *qp, u32 num);
 struct uet_path *uet_path_from_attr(struct uet_dev *dev,
 				    const struct rdma_ah_attr *attr,
@@ -625,14 +715,54 @@ void uet_msg_done(struct uet_ep *ep, struct uet_msg *msg, int status,
 int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr);
 void uet_rq_flush(struct uet_qp *qp, struct uet_defer *d);
-void uet_rq_reset(struct uet_qp *qp);
 struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
 			      const struct uet_rx_hdr *hdr,
 			      struct uet_defer *d);
 bool uet_recv_ready(struct uet_ep *ep);
 void uet_recv_done(struct uet_ep *ep, struct uet_recv *recv, int status,
 		   struct uet_defer *d);
-struct uet_recv_wr *uet_recv_wr_alloc(u32 max_sge, gfp_t gfp);
+
+/* rq.c */
+int uet_rq_create(struct uet_rq *rq, const struct ib_pd *pd, u32 depth,
+		  u32 max_sge, struct ib_udata *udata);
+void uet_rq_free(struct uet_rq *rq);
+void uet_rq_done(struct uet_rq *rq, struct uet_recv_wr *wr);
+u32 uet_rq_posted(struct uet_rq *rq);
+void uet_rq_take(struct uet_rq *rq);
+struct uet_recv_wr *uet_rq_next(struct uet_rq *rq, bool data, u8 *status);
+void uet_rq_reset(struct uet_rq *rq);
+int uet_rq_put(struct uet_rq *rq, const struct ib_recv_wr *wr);
+
+/* srq.c */
+int uet_create_srq(struct ib_srq *ib, struct ib_srq_init_attr *init,
+		   struct ib_udata *udata);
+int uet_modify_srq(struct ib_srq *ib, struct ib_srq_attr *attr,
+		   enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int uet_query_srq(struct ib_srq *ib, struct ib_srq_attr *attr);
+int uet_destroy_srq(struct ib_srq *ib, struct ib_udata *udata);
+int uet_post_srq_recv(struct ib_srq *ib, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr);
+void uet_srq_check(struct uet_srq *srq);
+
+/* counter.c */
+int uet_counter_bind_qp(struct rdma_counter *counter,
+			struct ib_qp *ib UET_COUNTER_PORT);
+int uet_counter_unbind_qp(struct ib_qp *ib UET_COUNTER_PORT);
+int uet_counter_dealloc(struct rdma_counter *counter);
+struct rdma_hw_stats *uet_counter_alloc_stats(struct rdma_counter *counter);
+int uet_counter_update_stats(struct rdma_counter *counter);
+void uet_counters_leave_out(struct uet_dev *dev, u64 *value);
+void uet_counter_init(struct rdma_counter *counter);
+
+/* restrack.c */
+int uet_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ib);
+int uet_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ib);
+int uet_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ib);
+int uet_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ib);
+
+/* mcast.c */
+int uet_attach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid);
+int uet_detach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid);
 
 /* stats.c */
 void uet_stats_init(void);
