@@ -108,12 +108,12 @@ enum uet_wqe_op {
 	UET_WQE_WRITE		= 2,
 	UET_WQE_WRITE_IMM	= 3,
 	UET_WQE_READ		= 4,
-	/* 5..15: atomics, send with invalidate, local operations */
+	/* RC; UC has SEND_INV and the local ones */
 	UET_WQE_CMP_SWAP	= 5,
 	UET_WQE_FETCH_ADD	= 6,
 	UET_WQE_SEND_INV	= 7,
 	UET_WQE_LOCAL_INV	= 8,
-	UET_WQE_REG_MR		= 9,
+	UET_WQE_REG_MR		= 9,	/* kernel only */
 	UET_WQE_BIND_MW		= 10,
 };
 
@@ -135,16 +135,30 @@ enum uet_wqe_flags {
  * @ah: UD and RU: handle number of the address handle (uet_create_ah_resp)
  * @dest_qpn: UD and RU: remote QP number; RC: 0
  * @qkey: UD: remote Q_Key
- * @rkey: remote key of WRITE, READ and atomics; key to invalidate. 64 bits
- *	wide for RU, 32 used otherwise
- * @remote_addr: remote address of WRITE, READ and atomics
+ * @rkey: remote key of WRITE, READ and atomics; key to invalidate of SEND_INV
+ *	and LOCAL_INV; key that a memory window gets by BIND_MW. 64 bits wide
+ *	for RU, 32 used otherwise
+ * @remote_addr: remote address of WRITE, READ and atomics; first byte of the
+ *	window of BIND_MW, as the memory region names it
  * @imm_data: immediate data in host order: 32 bits for RC and UD, up to 64
  *	for RU
- * @compare_add: atomics
- * @swap: atomics
+ * @compare_add: FETCH_ADD: what to add; CMP_SWAP: what must be there; BIND_MW:
+ *	bytes of the window, 0 to unbind one of type 1
+ * @swap: CMP_SWAP: what to store; BIND_MW: rights, enum ib_access_flags
+ *	(REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, ZERO_BASED)
  * @addr_idx: RU by rank, later; 0
  * @jkey: RU in a job, later; 0
+ * @mr_lkey: BIND_MW: key of the memory region; else 0
  * @reserved: 0
+ *
+ * Atomics have one SGE of 8 bytes, where the old value goes. LOCAL_INV and
+ * BIND_MW have no SGE and no inline data.
+ *
+ * BIND_MW names the window by the index of @rkey (bits 31:8); bits 7:0 become
+ * its new key. A window of type 1 may be bound again as it is; one of type 2
+ * must be invalid first (LOCAL_INV, SEND_INV of the peer), else the request
+ * fails with IB_WC_MW_BIND_ERR. All local operations are done in the order
+ * they were posted, before later requests of the queue start.
  */
 struct uet_send_wqe {
 	__aligned_u64 wr_id;
@@ -162,7 +176,8 @@ struct uet_send_wqe {
 	__aligned_u64 compare_add;
 	__aligned_u64 swap;
 	__u32 jkey;
-	__u32 reserved[5];
+	__u32 mr_lkey;
+	__u32 reserved[4];
 };
 
 /**
@@ -231,6 +246,61 @@ struct uet_create_cq_resp {
 	__u32 comp_mask;
 	__u32 reserved;
 	struct uet_ring_info cq;
+};
+
+/**
+ * struct uet_resize_cq_resp - answer to resize_cq
+ * @comp_mask: 0 for now
+ * @reserved: 0
+ * @cq: the new ring; completions not yet taken from the old one are in it, and
+ *	nothing is added to the old one any more. Nobody may poll the CQ while
+ *	the verb runs
+ */
+struct uet_resize_cq_resp {
+	__u32 comp_mask;
+	__u32 reserved;
+	struct uet_ring_info cq;
+};
+
+/**
+ * struct uet_create_srq_resp - answer to create_srq
+ * @comp_mask: 0 for now
+ * @srq_num: number of the SRQ
+ * @rq: ring of struct uet_recv_wqe; user space produces. UET_RING_KICK is set
+ *	in it only after the SRQ is gone
+ */
+struct uet_create_srq_resp {
+	__u32 comp_mask;
+	__u32 srq_num;
+	struct uet_ring_info rq;
+};
+
+/**
+ * struct uet_modify_srq_req - input of modify_srq
+ * @comp_mask: 0, else refused
+ * @reserved: 0, else refused
+ * @resp_addr: user address of a struct uet_modify_srq_resp that the kernel
+ *	fills in when it resizes (the verb has no answer of its own); must not
+ *	be 0 with IB_SRQ_MAX_WR, and is not looked at without
+ */
+struct uet_modify_srq_req {
+	__u32 comp_mask;
+	__u32 reserved;
+	__aligned_u64 resp_addr;
+};
+
+/**
+ * struct uet_modify_srq_resp - answer to a resizing modify_srq
+ * @comp_mask: 0 for now
+ * @reserved: 0
+ * @rq: the new ring; requests not yet used are in it in their order, and
+ *	nothing is taken from the old one any more. Nobody may post to the SRQ
+ *	while the verb runs
+ */
+struct uet_modify_srq_resp {
+	__u32 comp_mask;
+	__u32 reserved;
+	struct uet_ring_info rq;
 };
 
 /**

@@ -241,11 +241,29 @@ static void set_poll_ops(struct ibv_cq_ex *cq, uint64_t wc_flags)
 		cq->read_completion_wallclock_ns = read_wallclock_ns;
 }
 
-static struct uet_cq *create_cq(struct ibv_context *ibctx, int cqe,
-				struct ibv_comp_channel *channel,
-				int comp_vector, bool single_threaded)
+static int create_and_map(struct ibv_context *ibctx, struct uet_cq *cq, int cqe,
+			  struct ibv_comp_channel *channel, int comp_vector)
 {
 	struct uetcmd_create_cq_resp resp = {};
+	int ret;
+
+	ret = ibv_cmd_create_cq(ibctx, cqe, channel, comp_vector, &cq->vcq.cq,
+				NULL, 0, &resp.ibv_resp, sizeof(resp));
+	if (ret)
+		return ret;
+
+	ret = uet_map_ring(&cq->ring, ibctx->cmd_fd, &resp.cq,
+			   sizeof(struct uet_cqe));
+	if (ret)
+		ibv_cmd_destroy_cq(&cq->vcq.cq);
+	return ret;
+}
+
+static struct uet_cq *create_cq(struct ibv_context *ibctx, int cqe,
+				struct ibv_comp_channel *channel,
+				int comp_vector, struct ibv_pd *domain,
+				bool single_threaded)
+{
 	struct uet_cq *cq;
 	int ret;
 
@@ -253,27 +271,17 @@ static struct uet_cq *create_cq(struct ibv_context *ibctx, int cqe,
 	if (!cq)
 		return NULL;
 
-	ret = ibv_cmd_create_cq(ibctx, cqe, channel, comp_vector, &cq->vcq.cq,
-				NULL, 0, &resp.ibv_resp, sizeof(resp));
-	if (ret)
-		goto err_free;
-
-	ret = uet_map_ring(&cq->ring, ibctx->cmd_fd, &resp.cq,
-			   sizeof(struct uet_cqe));
-	if (ret)
-		goto err_destroy;
-
+	ret = create_and_map(ibctx, cq, cqe, channel, comp_vector);
+	if (ret) {
+		free(cq);
+		errno = ret;
+		return NULL;
+	}
 	cq->cons = uet_load_cons(&cq->ring);
+	cq->domain = uet_domain_get(domain);
 	uet_lock_init(&cq->lock, single_threaded ||
-				 to_uctx(ibctx)->single_threaded);
+				 uet_is_single_threaded(ibctx, domain));
 	return cq;
-
-err_destroy:
-	ibv_cmd_destroy_cq(&cq->vcq.cq);
-err_free:
-	free(cq);
-	errno = ret;
-	return NULL;
 }
 
 struct ibv_cq *uet_create_cq(struct ibv_context *ibctx, int cqe,
@@ -281,7 +289,7 @@ struct ibv_cq *uet_create_cq(struct ibv_context *ibctx, int cqe,
 {
 	struct uet_cq *cq;
 
-	cq = create_cq(ibctx, cqe, channel, comp_vector, false);
+	cq = create_cq(ibctx, cqe, channel, comp_vector, NULL, false);
 	return cq ? &cq->vcq.cq : NULL;
 }
 
@@ -295,24 +303,72 @@ struct ibv_cq_ex *uet_create_cq_ex(struct ibv_context *ibctx,
 	const uint64_t fields = IBV_WC_STANDARD_FLAGS |
 				IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
 				IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+	struct ibv_pd *domain = NULL;
 	uint32_t flags = 0;
 	struct uet_cq *cq;
 
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
 		flags = attr->flags;
-	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD)
+		domain = attr->parent_domain;
+	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS |
+			     IBV_CQ_INIT_ATTR_MASK_PD) ||
 	    !check_comp_mask(attr->wc_flags, fields) ||
 	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
 
+	/* A PD that is no parent domain has nothing to say about a CQ. */
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
+	    (!domain || !to_upd(domain)->parent)) {
+		errno = EINVAL;
+		return NULL;
+	}
+
 	cq = create_cq(ibctx, attr->cqe, attr->channel, attr->comp_vector,
-		       flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+		       domain, flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 	if (!cq)
 		return NULL;
 	set_poll_ops(&cq->vcq.cq_ex, attr->wc_flags);
 	return &cq->vcq.cq_ex;
+}
+
+int uet_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
+{
+	struct ibv_modify_cq cmd = {};
+
+	if (!check_comp_mask(attr->attr_mask, IBV_CQ_ATTR_MODERATE))
+		return EOPNOTSUPP;
+	return ibv_cmd_modify_cq(ibcq, attr, &cmd, sizeof(cmd));
+}
+
+/*
+ * The kernel moves what was not polled yet to a new ring and tells where that
+ * is. If it cannot be mapped nothing can be polled any more, so the CQ keeps
+ * its old ring, to which nothing is added.
+ */
+int uet_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct uetcmd_resize_cq_resp resp = {};
+	struct uet_cq *cq = to_ucq(ibcq);
+	struct ibv_resize_cq cmd = {};
+	struct uet_map ring;
+	int ret;
+
+	uet_lock(&cq->lock);
+	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd, sizeof(cmd), &resp.ibv_resp,
+				sizeof(resp));
+	if (!ret)
+		ret = uet_map_ring(&ring, ibcq->context->cmd_fd, &resp.cq,
+				   sizeof(struct uet_cqe));
+	if (!ret) {
+		uet_unmap_ring(&cq->ring);
+		cq->ring = ring;
+		cq->cons = uet_load_cons(&ring);
+	}
+	uet_unlock(&cq->lock);
+	return ret;
 }
 
 int uet_destroy_cq(struct ibv_cq *ibcq)
@@ -326,6 +382,7 @@ int uet_destroy_cq(struct ibv_cq *ibcq)
 
 	uet_unmap_ring(&cq->ring);
 	uet_lock_destroy(&cq->lock);
+	uet_domain_put(cq->domain);
 	free(cq);
 	return 0;
 }

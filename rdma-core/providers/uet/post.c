@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <ccan/array_size.h>
+#include <util/compiler.h>
 
 #include "uet.h"
 #include "wqe.h"
@@ -19,6 +20,11 @@ static const uint8_t wqe_op[] = {
 	[IBV_WR_SEND] = UET_WQE_SEND,
 	[IBV_WR_SEND_WITH_IMM] = UET_WQE_SEND_IMM,
 	[IBV_WR_RDMA_READ] = UET_WQE_READ,
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = UET_WQE_CMP_SWAP,
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = UET_WQE_FETCH_ADD,
+	[IBV_WR_LOCAL_INV] = UET_WQE_LOCAL_INV,
+	[IBV_WR_BIND_MW] = UET_WQE_BIND_MW,
+	[IBV_WR_SEND_WITH_INV] = UET_WQE_SEND_INV,
 };
 
 /*
@@ -42,13 +48,15 @@ static int put_data(const struct uet_wq *sq, struct uet_send_wqe *wqe,
 	const struct ibv_sge *sge = wr->sg_list;
 	int i;
 
+	if (uet_op_is_local(wqe->opcode))
+		return 0;
 	if (!(wr->send_flags & IBV_SEND_INLINE)) {
 		wqe->num_sge = wr->num_sge;
 		uet_put_sges((struct uet_wqe_sge *)(wqe + 1), sge, wr->num_sge);
 		return 0;
 	}
 
-	if (wqe->opcode == UET_WQE_READ)
+	if (!uet_op_may_inline(wqe->opcode))
 		return EINVAL;
 	wqe->flags |= UET_WQE_INLINE;
 	for (i = 0; i < wr->num_sge; i++)
@@ -58,18 +66,58 @@ static int put_data(const struct uet_wq *sq, struct uet_send_wqe *wqe,
 	return 0;
 }
 
-static void put_target(const struct uet_qp *qp, struct uet_send_wqe *wqe,
-		       const struct ibv_send_wr *wr)
+/* Windows of type 1 are bound by ibv_bind_mw(). */
+static int put_bind(struct uet_send_wqe *wqe, const struct ibv_send_wr *wr)
 {
-	if (qp->addressed) {
-		wqe->ah = to_uah(wr->wr.ud.ah)->number;
-		wqe->dest_qpn = wr->wr.ud.remote_qpn;
-		wqe->qkey = wr->wr.ud.remote_qkey;
-	} else if (wqe->opcode != UET_WQE_SEND &&
-		   wqe->opcode != UET_WQE_SEND_IMM) {
+	if (wr->bind_mw.mw->type != IBV_MW_TYPE_2 ||
+	    !wr->bind_mw.bind_info.mr)
+		return EINVAL;
+	return uet_put_bind(wqe, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
+}
+
+static void put_atomic(struct uet_send_wqe *wqe, const struct ibv_send_wr *wr)
+{
+	wqe->remote_addr = wr->wr.atomic.remote_addr;
+	wqe->rkey = wr->wr.atomic.rkey;
+	wqe->compare_add = wr->wr.atomic.compare_add;
+	if (wqe->opcode == UET_WQE_CMP_SWAP)
+		wqe->swap = wr->wr.atomic.swap;
+}
+
+/* What the operation is about, in the terms of the connected QPs. */
+static int put_op(struct uet_send_wqe *wqe, const struct ibv_send_wr *wr)
+{
+	switch (wqe->opcode) {
+	case UET_WQE_SEND_IMM:
+		wqe->imm_data = be32toh(wr->imm_data);
+		break;
+	case UET_WQE_WRITE_IMM:
+		wqe->imm_data = be32toh(wr->imm_data);
+		SWITCH_FALLTHROUGH;
+	case UET_WQE_WRITE:
+	case UET_WQE_READ:
 		wqe->remote_addr = wr->wr.rdma.remote_addr;
 		wqe->rkey = wr->wr.rdma.rkey;
+		break;
+	case UET_WQE_CMP_SWAP:
+	case UET_WQE_FETCH_ADD:
+		put_atomic(wqe, wr);
+		break;
+	case UET_WQE_SEND_INV:
+	case UET_WQE_LOCAL_INV:
+		wqe->rkey = wr->invalidate_rkey;
+		break;
+	case UET_WQE_BIND_MW:
+		return put_bind(wqe, wr);
 	}
+	return 0;
+}
+
+static void put_address(struct uet_send_wqe *wqe, const struct ibv_send_wr *wr)
+{
+	wqe->ah = to_uah(wr->wr.ud.ah)->number;
+	wqe->dest_qpn = wr->wr.ud.remote_qpn;
+	wqe->qkey = wr->wr.ud.remote_qkey;
 }
 
 static int put_send(struct uet_qp *qp, const struct ibv_send_wr *wr)
@@ -92,11 +140,9 @@ static int put_send(struct uet_qp *qp, const struct ibv_send_wr *wr)
 		.opcode = wqe_op[wr->opcode],
 		.flags = uet_wqe_flags(qp, wr->send_flags),
 	};
-	if (wqe->opcode == UET_WQE_SEND_IMM || wqe->opcode == UET_WQE_WRITE_IMM)
-		wqe->imm_data = be32toh(wr->imm_data);
-	put_target(qp, wqe, wr);
-
-	ret = put_data(sq, wqe, wr);
+	if (qp->addressed)
+		put_address(wqe, wr);
+	ret = put_op(wqe, wr) ?: put_data(sq, wqe, wr);
 	if (ret)
 		return ret;
 	sq->prod++;
@@ -192,6 +238,28 @@ static int put_recv(struct uet_wq *rq, const struct ibv_recv_wr *wr)
 	return 0;
 }
 
+/* Fills the queue; @bad_wr is the first request that is not in it. */
+static int put_recvs(struct uet_wq *rq, struct ibv_recv_wr *wr,
+		     struct ibv_recv_wr **bad_wr)
+{
+	struct ibv_recv_wr *first = wr;
+	int ret = 0;
+
+	uet_lock(&rq->lock);
+	if (!rq->ring.hdr)
+		ret = EINVAL;
+	while (wr && !ret) {
+		ret = put_recv(rq, wr);
+		if (!ret)
+			wr = wr->next;
+	}
+	if (wr != first)
+		uet_store_prod(&rq->ring, rq->prod);
+	uet_unlock(&rq->lock);
+	*bad_wr = wr;
+	return ret;
+}
+
 /*
  * The kernel looks at the queue when a message arrives and needs no call,
  * unless it says so: entries posted after an error must be flushed.
@@ -200,31 +268,82 @@ int uet_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad_wr)
 {
 	struct uet_qp *qp = to_uqp(ibqp);
-	struct ibv_recv_wr *first = wr, *kick_bad;
-	struct uet_wq *rq = &qp->rq;
-	int ret = 0, err;
+	struct ibv_recv_wr *kick_bad;
+	int ret, err;
 
 	*bad_wr = wr;
-	if (ibqp->state == IBV_QPS_RESET || !rq->ring.hdr)
+	if (ibqp->state == IBV_QPS_RESET || !qp->rq.ring.hdr)
 		return EINVAL;
 
-	uet_lock(&rq->lock);
-	for (; wr; wr = wr->next) {
-		ret = put_recv(rq, wr);
-		if (ret)
-			break;
-	}
-	if (wr != first)
-		uet_store_prod(&rq->ring, rq->prod);
-	uet_unlock(&rq->lock);
-
-	*bad_wr = wr;
-	if (wr == first || !uet_wants_kick(&rq->ring))
+	ret = put_recvs(&qp->rq, wr, bad_wr);
+	if (*bad_wr == wr || !uet_wants_kick(&qp->rq.ring))
 		return ret;
 
 	err = ibv_cmd_post_recv(ibqp, NULL, &kick_bad);
 	if (!err)
 		return ret;
-	*bad_wr = first;
+	*bad_wr = wr;
 	return err;
+}
+
+int uet_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+		      struct ibv_recv_wr **bad_wr)
+{
+	struct uet_srq *srq = to_usrq(ibsrq);
+	struct ibv_recv_wr *kick_bad;
+	int ret, err;
+
+	ret = put_recvs(&srq->rq, wr, bad_wr);
+	if (*bad_wr == wr || !uet_wants_kick(&srq->rq.ring))
+		return ret;
+
+	err = ibv_cmd_post_srq_recv(ibsrq, NULL, &kick_bad);
+	if (!err)
+		return ret;
+	*bad_wr = wr;
+	return err;
+}
+
+static int put_mw(struct uet_qp *qp, const struct ibv_mw_bind *bind,
+		  uint32_t rkey)
+{
+	struct uet_send_wqe *wqe;
+	int ret;
+
+	wqe = uet_free_entry(&qp->sq);
+	if (!wqe)
+		return ENOMEM;
+
+	*wqe = (struct uet_send_wqe) {
+		.wr_id = bind->wr_id,
+		.opcode = UET_WQE_BIND_MW,
+		.flags = uet_wqe_flags(qp, bind->send_flags),
+	};
+	ret = uet_put_bind(wqe, rkey, &bind->bind_info);
+	if (!ret)
+		uet_store_prod(&qp->sq.ring, ++qp->sq.prod);
+	return ret;
+}
+
+/* Windows of type 1: the library chooses the key. libibverbs checks the type. */
+int uet_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		struct ibv_mw_bind *bind)
+{
+	uint32_t rkey = ibv_inc_rkey(mw->rkey);
+	struct uet_qp *qp = to_uqp(ibqp);
+	int ret;
+
+	if (!uet_may_send(qp) || !(qp->ops & 1U << UET_WQE_BIND_MW) ||
+	    bind->send_flags & ~SEND_FLAGS)
+		return EINVAL;
+
+	uet_lock(&qp->sq.lock);
+	ret = put_mw(qp, bind, rkey);
+	uet_unlock(&qp->sq.lock);
+
+	if (!ret)
+		ret = uet_doorbell(qp);
+	if (!ret)
+		mw->rkey = rkey;
+	return ret;
 }

@@ -13,6 +13,8 @@
 #define OP(op)		(1U << UET_WQE_##op)
 #define OPS_SEND	(OP(SEND) | OP(SEND_IMM))
 #define OPS_WRITE	(OP(WRITE) | OP(WRITE_IMM))
+#define OPS_KEYS	(OP(SEND_INV) | OP(LOCAL_INV) | OP(BIND_MW))
+#define OPS_ATOMIC	(OP(CMP_SWAP) | OP(FETCH_ADD))
 
 /* The operations of a kind of QP, 0 if there is no such kind. */
 static uint32_t ops_of(enum ibv_qp_type type, uint32_t driver_type)
@@ -25,9 +27,9 @@ static uint32_t ops_of(enum ibv_qp_type type, uint32_t driver_type)
 
 	switch (type) {
 	case IBV_QPT_RC:
-		return OPS_SEND | OPS_WRITE | OP(READ);
+		return OPS_SEND | OPS_WRITE | OP(READ) | OPS_KEYS | OPS_ATOMIC;
 	case IBV_QPT_UC:
-		return OPS_SEND | OPS_WRITE;
+		return OPS_SEND | OPS_WRITE | OPS_KEYS;
 	case IBV_QPT_UD:
 		return OPS_SEND;
 	default:
@@ -44,6 +46,11 @@ static uint64_t send_ops_of(uint32_t ops)
 		[UET_WQE_WRITE] = IBV_QP_EX_WITH_RDMA_WRITE,
 		[UET_WQE_WRITE_IMM] = IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM,
 		[UET_WQE_READ] = IBV_QP_EX_WITH_RDMA_READ,
+		[UET_WQE_CMP_SWAP] = IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP,
+		[UET_WQE_FETCH_ADD] = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+		[UET_WQE_SEND_INV] = IBV_QP_EX_WITH_SEND_WITH_INV,
+		[UET_WQE_LOCAL_INV] = IBV_QP_EX_WITH_LOCAL_INV,
+		[UET_WQE_BIND_MW] = IBV_QP_EX_WITH_BIND_MW,
 	};
 	uint64_t result = 0;
 	size_t op;
@@ -63,7 +70,11 @@ static int check_attr(const struct ibv_qp_init_attr_ex *attr, uint32_t ops)
 		return EINVAL;
 	if (!check_comp_mask(attr->comp_mask,
 			     IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_CREATE_FLAGS |
 			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return EOPNOTSUPP;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
+	    attr->create_flags)
 		return EOPNOTSUPP;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
 	    !check_comp_mask(attr->send_ops_flags, send_ops_of(ops)))
@@ -125,15 +136,19 @@ static void restart_wq(struct uet_wq *wq)
 static int create_and_map(struct ibv_context *ibctx, struct uet_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr)
 {
+	struct ibv_qp_init_attr_ex plain = *attr;
 	struct uetcmd_create_qp_resp resp = {};
 	struct uetcmd_create_qp cmd = {};
 	int ret;
 
+	/* No flags, said in so many words: the command does not know them. */
+	plain.comp_mask &= ~IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	cmd.driver_qp_type = qp->driver_type;
-	ret = ibv_cmd_create_qp_ex(ibctx, &qp->vqp, attr, &cmd.ibv_cmd,
+	ret = ibv_cmd_create_qp_ex(ibctx, &qp->vqp, &plain, &cmd.ibv_cmd,
 				   sizeof(cmd), &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		return ret;
+	attr->cap = plain.cap;
 
 	ret = map_queues(qp, ibctx->cmd_fd, &resp.drv_payload);
 	if (ret) {
@@ -157,8 +172,8 @@ struct ibv_qp *uet_create_any_qp(struct ibv_context *ibctx,
 				 uint32_t driver_type)
 {
 	uint32_t ops = ops_of(attr->qp_type, driver_type);
-	bool unlocked = to_uctx(ibctx)->single_threaded;
 	struct uet_qp *qp;
+	bool unlocked;
 	int ret;
 
 	ret = check_attr(attr, ops);
@@ -180,6 +195,8 @@ struct ibv_qp *uet_create_any_qp(struct ibv_context *ibctx,
 		goto err_free;
 
 	set_limits(qp, &attr->cap);
+	qp->domain = uet_domain_get(attr->pd);
+	unlocked = uet_is_single_threaded(ibctx, attr->pd);
 	uet_lock_init(&qp->sq.lock, unlocked);
 	uet_lock_init(&qp->rq.lock, unlocked);
 	restart_wq(&qp->sq);
@@ -270,6 +287,7 @@ int uet_destroy_qp(struct ibv_qp *ibqp)
 	uet_unmap_ring(&qp->rq.ring);
 	uet_lock_destroy(&qp->sq.lock);
 	uet_lock_destroy(&qp->rq.lock);
+	uet_domain_put(qp->domain);
 	free(qp);
 	return 0;
 }

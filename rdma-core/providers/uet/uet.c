@@ -62,71 +62,6 @@ static int uet_query_rt_values(struct ibv_context *ibctx,
 	return 0;
 }
 
-static struct ibv_pd *uet_alloc_pd(struct ibv_context *ibctx)
-{
-	struct ib_uverbs_alloc_pd_resp resp;
-	struct ibv_alloc_pd cmd;
-	struct ibv_pd *pd;
-	int ret;
-
-	pd = calloc(1, sizeof(*pd));
-	if (!pd)
-		return NULL;
-
-	ret = ibv_cmd_alloc_pd(ibctx, pd, &cmd, sizeof(cmd), &resp,
-			       sizeof(resp));
-	if (ret) {
-		free(pd);
-		errno = ret;
-		return NULL;
-	}
-	return pd;
-}
-
-static int uet_dealloc_pd(struct ibv_pd *pd)
-{
-	int ret;
-
-	ret = ibv_cmd_dealloc_pd(pd);
-	if (ret)
-		return ret;
-	free(pd);
-	return 0;
-}
-
-static struct ibv_mr *uet_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
-				 uint64_t hca_va, int access)
-{
-	struct ib_uverbs_reg_mr_resp resp;
-	struct ibv_reg_mr cmd;
-	struct verbs_mr *vmr;
-	int ret;
-
-	vmr = calloc(1, sizeof(*vmr));
-	if (!vmr)
-		return NULL;
-
-	ret = ibv_cmd_reg_mr(pd, addr, length, hca_va, access, vmr, &cmd,
-			     sizeof(cmd), &resp, sizeof(resp));
-	if (ret) {
-		free(vmr);
-		errno = ret;
-		return NULL;
-	}
-	return &vmr->ibv_mr;
-}
-
-static int uet_dereg_mr(struct verbs_mr *vmr)
-{
-	int ret;
-
-	ret = ibv_cmd_dereg_mr(vmr);
-	if (ret)
-		return ret;
-	free(vmr);
-	return 0;
-}
-
 static struct ibv_ah *uet_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct uetcmd_create_ah_resp resp = {};
@@ -159,6 +94,18 @@ static int uet_destroy_ah(struct ibv_ah *ibah)
 	return 0;
 }
 
+static int uet_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid)
+{
+	return ibv_cmd_attach_mcast(qp, gid, lid);
+}
+
+static int uet_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid)
+{
+	return ibv_cmd_detach_mcast(qp, gid, lid);
+}
+
 static void uet_free_context(struct ibv_context *ibctx)
 {
 	struct uet_context *ctx = to_uctx(ibctx);
@@ -168,28 +115,46 @@ static void uet_free_context(struct ibv_context *ibctx)
 }
 
 static const struct verbs_context_ops uet_ctx_ops = {
+	.alloc_mw = uet_alloc_mw,
+	.alloc_parent_domain = uet_alloc_parent_domain,
 	.alloc_pd = uet_alloc_pd,
+	.alloc_td = uet_alloc_td,
+	.attach_mcast = uet_attach_mcast,
+	.bind_mw = uet_bind_mw,
 	.create_ah = uet_create_ah,
 	.create_cq = uet_create_cq,
 	.create_cq_ex = uet_create_cq_ex,
 	.create_qp = uet_create_qp,
 	.create_qp_ex = uet_create_qp_ex,
+	.create_srq = uet_create_srq,
+	.dealloc_mw = uet_dealloc_mw,
 	.dealloc_pd = uet_dealloc_pd,
+	.dealloc_td = uet_dealloc_td,
 	.dereg_mr = uet_dereg_mr,
 	.destroy_ah = uet_destroy_ah,
 	.destroy_cq = uet_destroy_cq,
 	.destroy_qp = uet_destroy_qp,
+	.destroy_srq = uet_destroy_srq,
+	.detach_mcast = uet_detach_mcast,
 	.free_context = uet_free_context,
+	.get_srq_num = uet_get_srq_num,
+	.modify_cq = uet_modify_cq,
 	.modify_qp = uet_modify_qp,
+	.modify_srq = uet_modify_srq,
 	.poll_cq = uet_poll_cq,
 	.post_recv = uet_post_recv,
 	.post_send = uet_post_send,
+	.post_srq_recv = uet_post_srq_recv,
 	.query_device_ex = uet_query_device_ex,
 	.query_port = uet_query_port,
 	.query_qp = uet_query_qp,
 	.query_rt_values = uet_query_rt_values,
+	.query_srq = uet_query_srq,
+	.reg_dmabuf_mr = uet_reg_dmabuf_mr,
 	.reg_mr = uet_reg_mr,
 	.req_notify_cq = ibv_cmd_req_notify_cq,
+	.rereg_mr = uet_rereg_mr,
+	.resize_cq = uet_resize_cq,
 };
 
 static bool env_is_set(const char *name)

@@ -33,6 +33,31 @@ struct uet_context {
 };
 
 /**
+ * struct uet_td - a thread domain: one thread at a time uses what is in it
+ * @td: the verbs object
+ * @users: parent domains it is part of
+ */
+struct uet_td {
+	struct ibv_td td;
+	atomic_uint users;
+};
+
+/**
+ * struct uet_pd - a protection domain or a parent domain
+ * @pd: the verbs object
+ * @users: a PD: parent domains of it; a parent domain: objects made in it.
+ *	The kernel counts the objects of a PD
+ * @parent: a parent domain: the PD behind it; NULL in a PD
+ * @td: a parent domain: its thread domain or NULL
+ */
+struct uet_pd {
+	struct ibv_pd pd;
+	atomic_uint users;
+	struct uet_pd *parent;
+	struct uet_td *td;
+};
+
+/**
  * struct uet_ah - an address handle
  * @ah: the verbs object
  * @number: what the kernel calls it in work requests
@@ -45,6 +70,7 @@ struct uet_ah {
 /**
  * struct uet_cq - a completion queue
  * @vcq: the verbs object
+ * @domain: parent domain it is made in, or NULL
  * @lock: held from start_poll() to end_poll()
  * @ring: of struct uet_cqe
  * @cons: next entry to be taken
@@ -52,6 +78,7 @@ struct uet_ah {
  */
 struct uet_cq {
 	struct verbs_cq vcq;
+	struct uet_pd *domain;
 	struct uet_lock lock;
 	struct uet_map ring;
 	uint32_t cons;
@@ -59,7 +86,7 @@ struct uet_cq {
 };
 
 /**
- * struct uet_wq - a send or receive queue
+ * struct uet_wq - a send, receive or shared receive queue
  * @lock: held from ibv_wr_start() to ibv_wr_complete()
  * @ring: of struct uet_send_wqe or struct uet_recv_wqe; no mapping with an SRQ
  * @prod: next entry to be filled
@@ -77,8 +104,21 @@ struct uet_wq {
 };
 
 /**
+ * struct uet_srq - a shared receive queue
+ * @vsrq: the verbs object
+ * @domain: parent domain it is made in, or NULL
+ * @rq: the queue
+ */
+struct uet_srq {
+	struct verbs_srq vsrq;
+	struct uet_pd *domain;
+	struct uet_wq rq;
+};
+
+/**
  * struct uet_qp - a queue pair
  * @vqp: the verbs object
+ * @domain: parent domain it is made in, or NULL
  * @sq: send queue
  * @rq: receive queue
  * @wire_qpn: the number peers use
@@ -92,6 +132,7 @@ struct uet_wq {
  */
 struct uet_qp {
 	struct verbs_qp vqp;
+	struct uet_pd *domain;
 	struct uet_wq sq;
 	struct uet_wq rq;
 	uint32_t wire_qpn;
@@ -110,6 +151,16 @@ static inline struct uet_context *to_uctx(struct ibv_context *ibctx)
 	return container_of(ibctx, struct uet_context, vctx.context);
 }
 
+static inline struct uet_td *to_utd(struct ibv_td *ibtd)
+{
+	return container_of(ibtd, struct uet_td, td);
+}
+
+static inline struct uet_pd *to_upd(struct ibv_pd *ibpd)
+{
+	return container_of(ibpd, struct uet_pd, pd);
+}
+
 static inline struct uet_ah *to_uah(struct ibv_ah *ibah)
 {
 	return container_of(ibah, struct uet_ah, ah);
@@ -123,6 +174,11 @@ static inline struct uet_cq *to_ucq(struct ibv_cq *ibcq)
 static inline struct uet_cq *to_ucq_ex(struct ibv_cq_ex *ibcq)
 {
 	return container_of(ibcq, struct uet_cq, vcq.cq_ex);
+}
+
+static inline struct uet_srq *to_usrq(struct ibv_srq *ibsrq)
+{
+	return container_of(ibsrq, struct uet_srq, vsrq.srq);
 }
 
 static inline struct uet_qp *to_uqp(struct ibv_qp *ibqp)
@@ -154,14 +210,50 @@ static inline uint64_t uet_clock_ns(clockid_t clock)
 /* uet.c */
 bool uet_is_uet(struct ibv_context *ibctx);
 
+/* pd.c */
+struct ibv_pd *uet_alloc_pd(struct ibv_context *ibctx);
+struct ibv_pd *
+uet_alloc_parent_domain(struct ibv_context *ibctx,
+			struct ibv_parent_domain_init_attr *attr);
+int uet_dealloc_pd(struct ibv_pd *ibpd);
+struct ibv_td *uet_alloc_td(struct ibv_context *ibctx,
+			    struct ibv_td_init_attr *attr);
+int uet_dealloc_td(struct ibv_td *ibtd);
+bool uet_is_single_threaded(struct ibv_context *ibctx,
+			    const struct ibv_pd *ibpd);
+struct uet_pd *uet_domain_get(struct ibv_pd *ibpd);
+void uet_domain_put(struct uet_pd *pd);
+
+/* mr.c */
+struct ibv_mr *uet_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			  uint64_t hca_va, int access);
+struct ibv_mr *uet_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				 size_t length, uint64_t iova, int fd,
+				 int access);
+int uet_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd, void *addr,
+		 size_t length, int access);
+int uet_dereg_mr(struct verbs_mr *vmr);
+struct ibv_mw *uet_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int uet_dealloc_mw(struct ibv_mw *mw);
+
 /* cq.c */
 struct ibv_cq *uet_create_cq(struct ibv_context *ibctx, int cqe,
 			     struct ibv_comp_channel *channel, int comp_vector);
 struct ibv_cq_ex *uet_create_cq_ex(struct ibv_context *ibctx,
 				   struct ibv_cq_init_attr_ex *attr);
+int uet_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
+int uet_resize_cq(struct ibv_cq *ibcq, int cqe);
 int uet_destroy_cq(struct ibv_cq *ibcq);
 int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc);
 void uet_clean_cq(struct ibv_cq *ibcq, uint32_t qp_num);
+
+/* srq.c */
+struct ibv_srq *uet_create_srq(struct ibv_pd *pd,
+			       struct ibv_srq_init_attr *attr);
+int uet_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask);
+int uet_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
+int uet_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num);
+int uet_destroy_srq(struct ibv_srq *ibsrq);
 
 /* qp.c */
 struct ibv_qp *uet_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
@@ -180,6 +272,10 @@ int uet_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad_wr);
 int uet_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad_wr);
+int uet_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+		      struct ibv_recv_wr **bad_wr);
+int uet_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		struct ibv_mw_bind *bind);
 int uet_doorbell(struct uet_qp *qp);
 
 /* wr.c */

@@ -13,6 +13,12 @@ DECLARE_DRV_CMD(uetcmd_get_context, IB_USER_VERBS_CMD_GET_CONTEXT,
 		empty, uet_alloc_ucontext_resp);
 DECLARE_DRV_CMD(uetcmd_create_cq, IB_USER_VERBS_CMD_CREATE_CQ,
 		empty, uet_create_cq_resp);
+DECLARE_DRV_CMD(uetcmd_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ,
+		empty, uet_resize_cq_resp);
+DECLARE_DRV_CMD(uetcmd_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ,
+		empty, uet_create_srq_resp);
+DECLARE_DRV_CMD(uetcmd_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
+		uet_modify_srq_req, empty);
 DECLARE_DRV_CMD(uetcmd_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
 		uet_create_qp_req, uet_create_qp_resp);
 DECLARE_DRV_CMD(uetcmd_create_ah, IB_USER_VERBS_CMD_CREATE_AH,

@@ -3,6 +3,7 @@
 #ifndef UET_WQE_H
 #define UET_WQE_H
 
+#include <errno.h>
 #include <string.h>
 
 #include "uet.h"
@@ -62,6 +63,42 @@ static inline bool uet_put_inline(const struct uet_wq *sq,
 		memcpy((uint8_t *)(wqe + 1) + wqe->inline_len, data, length);
 	wqe->inline_len += length;
 	return true;
+}
+
+/* Operations whose data only comes back. */
+static inline bool uet_op_may_inline(uint8_t opcode)
+{
+	return opcode <= UET_WQE_WRITE_IMM || opcode == UET_WQE_SEND_INV;
+}
+
+/* Operations that move no data at all. */
+static inline bool uet_op_is_local(uint8_t opcode)
+{
+	return opcode == UET_WQE_LOCAL_INV || opcode == UET_WQE_BIND_MW;
+}
+
+/*
+ * What a memory window is bound to. A length of 0 unbinds one of type 1.
+ * Windows are for peers, whose rights are all that the kernel takes; programs
+ * also name the local one.
+ */
+static inline int uet_put_bind(struct uet_send_wqe *wqe, uint32_t rkey,
+			       const struct ibv_mw_bind_info *info)
+{
+	const unsigned int known = IBV_ACCESS_LOCAL_WRITE |
+				   IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_ATOMIC |
+				   IBV_ACCESS_ZERO_BASED;
+
+	if (info->mw_access_flags & ~known || (!info->mr && info->length))
+		return EINVAL;
+	wqe->rkey = rkey;
+	wqe->remote_addr = info->addr;
+	wqe->compare_add = info->length;
+	wqe->swap = info->mw_access_flags & ~IBV_ACCESS_LOCAL_WRITE;
+	wqe->mr_lkey = info->mr ? info->mr->lkey : 0;
+	return 0;
 }
 
 #endif /* UET_WQE_H */

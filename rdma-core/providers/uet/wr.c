@@ -131,6 +131,54 @@ static void wr_rdma_read(struct ibv_qp_ex *ibqp, uint32_t rkey,
 	wr_rdma(ibqp, UET_WQE_READ, rkey, remote_addr);
 }
 
+static void wr_atomic_cmp_swp(struct ibv_qp_ex *ibqp, uint32_t rkey,
+			      uint64_t remote_addr, uint64_t compare,
+			      uint64_t swap)
+{
+	struct uet_send_wqe *wqe;
+
+	wqe = wr_rdma(ibqp, UET_WQE_CMP_SWAP, rkey, remote_addr);
+	if (wqe) {
+		wqe->compare_add = compare;
+		wqe->swap = swap;
+	}
+}
+
+static void wr_atomic_fetch_add(struct ibv_qp_ex *ibqp, uint32_t rkey,
+				uint64_t remote_addr, uint64_t add)
+{
+	struct uet_send_wqe *wqe;
+
+	wqe = wr_rdma(ibqp, UET_WQE_FETCH_ADD, rkey, remote_addr);
+	if (wqe)
+		wqe->compare_add = add;
+}
+
+static void wr_send_inv(struct ibv_qp_ex *ibqp, uint32_t invalidate_rkey)
+{
+	wr_rdma(ibqp, UET_WQE_SEND_INV, invalidate_rkey, 0);
+}
+
+static void wr_local_inv(struct ibv_qp_ex *ibqp, uint32_t invalidate_rkey)
+{
+	wr_rdma(ibqp, UET_WQE_LOCAL_INV, invalidate_rkey, 0);
+}
+
+/* Windows of type 1 are bound by ibv_bind_mw(). */
+static void wr_bind_mw(struct ibv_qp_ex *ibqp, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *info)
+{
+	struct uet_send_wqe *wqe = wr_new(ibqp, UET_WQE_BIND_MW);
+	int err;
+
+	if (!wqe)
+		return;
+	err = mw->type == IBV_MW_TYPE_2 && info->mr ?
+	      uet_put_bind(wqe, rkey, info) : EINVAL;
+	if (err)
+		wr_fail(to_uqp_ex(ibqp), err);
+}
+
 static void wr_set_ud_addr(struct ibv_qp_ex *ibqp, struct ibv_ah *ah,
 			   uint32_t remote_qpn, uint32_t remote_qkey)
 {
@@ -150,7 +198,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
 
 	if (!qp->wqe)
 		return;
-	if (num_sge > qp->sq.max_sge) {
+	if (num_sge > qp->sq.max_sge || uet_op_is_local(qp->wqe->opcode)) {
 		wr_fail(qp, EINVAL);
 		return;
 	}
@@ -179,7 +227,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 
 	if (!wqe)
 		return;
-	if (wqe->opcode == UET_WQE_READ) {
+	if (!uet_op_may_inline(wqe->opcode)) {
 		wr_fail(qp, EINVAL);
 		return;
 	}
@@ -217,6 +265,16 @@ static void set_builders(struct ibv_qp_ex *ibqp, uint64_t flags)
 		ibqp->wr_rdma_write_imm = wr_rdma_write_imm;
 	if (flags & IBV_QP_EX_WITH_RDMA_READ)
 		ibqp->wr_rdma_read = wr_rdma_read;
+	if (flags & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP)
+		ibqp->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
+	if (flags & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+		ibqp->wr_atomic_fetch_add = wr_atomic_fetch_add;
+	if (flags & IBV_QP_EX_WITH_SEND_WITH_INV)
+		ibqp->wr_send_inv = wr_send_inv;
+	if (flags & IBV_QP_EX_WITH_LOCAL_INV)
+		ibqp->wr_local_inv = wr_local_inv;
+	if (flags & IBV_QP_EX_WITH_BIND_MW)
+		ibqp->wr_bind_mw = wr_bind_mw;
 }
 
 /**

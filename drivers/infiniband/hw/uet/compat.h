@@ -65,4 +65,35 @@ static inline void uet_hrtimer_setup(struct hrtimer *timer,
 #define UET_OPS_ROBUST_UDATA		.uverbs_robust_udata = 1,
 #endif
 
+/* Only CQs of user space are resized since nobody else asked for it. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+#define UET_RESIZE_CQ		resize_cq
+#define UET_RESIZE_CQE		int
+#else
+#define UET_RESIZE_CQ		resize_user_cq
+#define UET_RESIZE_CQE		unsigned int
+#endif
+
+/*
+ * Counters of QPs: the port is passed, and the driver sets the struct up, which
+ * may be part of a larger one. Ours needs neither.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define UET_COUNTER_PORT
+#define UET_OPS_COUNTER_INIT
+#define UET_OPS_COUNTER_SIZE
+#else
+#define UET_COUNTER_PORT	, u32 port
+#define UET_OPS_COUNTER_INIT	.counter_init = uet_counter_init,
+#define UET_OPS_COUNTER_SIZE	\
+	INIT_RDMA_OBJ_SIZE(rdma_counter, uet_rdma_counter, ib),
+#endif
+
+/* Names of symbol namespaces became strings. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#define UET_IMPORT_DMA_BUF	MODULE_IMPORT_NS(DMA_BUF)
+#else
+#define UET_IMPORT_DMA_BUF	MODULE_IMPORT_NS("DMA_BUF")
+#endif
+
 #endif /* UET_COMPAT_H */

@@ -1,213 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/*
- * Queues without a kernel: the commands of libibverbs are replaced by a few
- * lines that keep the rings in a memfd, and the test plays the kernel's part on
- * a second mapping of it.
- */
-#include <config.h>
-
-#define _GNU_SOURCE
-#include <endian.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "../uet.h"
-#include "../uet_cmd.h"
-
-#define DEPTH		8
-#define MAX_SGE		3
-#define MAX_INLINE	40
-#define SQ_STRIDE	(sizeof(struct uet_send_wqe) + 48)
-#define RQ_STRIDE	(sizeof(struct uet_recv_wqe) + 48)
-#define RING_BYTES	4096
-#define START		0xfffffffdu	/* the indices soon wrap around */
-
-static int line_of_failure;
-
-#define CHECK(cond) do {						\
-	if (!(cond)) {							\
-		fprintf(stderr, "line %d: %s\n", __LINE__, #cond);	\
-		line_of_failure = __LINE__;				\
-	}								\
-} while (0)
-
-static struct uet_context ctx;
-static struct ibv_pd pd = { .context = &ctx.vctx.context };
-static int memfd, nr_rings, nr_doorbells, nr_ioctls, nr_kicks, write_error;
-static uint32_t next_qpn = 0x1000;
-
-/* ------------------------------------------------------------------ */
-/* The kernel's part                                                   */
-
-static struct uet_ring *kernel_map(uint64_t offset)
-{
-	return mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memfd,
-		    offset);
-}
-
-static void new_ring(struct uet_ring_info *info, uint32_t stride)
-{
-	struct uet_ring *ring;
-
-	info->mmap_offset = (uint64_t)nr_rings++ * RING_BYTES;
-	info->mmap_size = RING_BYTES;
-	info->depth = DEPTH;
-	info->stride = stride;
-	if (ftruncate(memfd, (off_t)nr_rings * RING_BYTES))
-		abort();
-	ring = kernel_map(info->mmap_offset);
-	ring->prod = START;
-	ring->cons = START;
-	munmap(ring, RING_BYTES);
-}
-
-/* The provider's mapping is as good as a second one to look at a ring. */
-static struct uet_send_wqe *sent(struct ibv_qp *qp, uint32_t n)
-{
-	return uet_entry(&to_uqp(qp)->sq.ring, START + n);
-}
-
-static struct uet_wqe_sge *sges(void *wqe, size_t size)
-{
-	return (struct uet_wqe_sge *)((uint8_t *)wqe + size);
-}
-
-static void complete(struct ibv_cq *ibcq, uint32_t qpn, uint64_t wr_id)
-{
-	struct uet_map *map = &to_ucq(ibcq)->ring;
-	uint32_t prod = uet_load_prod(map);
-
-	*(struct uet_cqe *)uet_entry(map, prod) = (struct uet_cqe) {
-		.wr_id = wr_id,
-		.qp_num = qpn,
-		.opcode = IBV_WC_RECV,
-		.flags = UET_CQE_WITH_IMM | UET_CQE_SOLICITED,
-		.imm_data = 0x01020304,
-		.byte_len = wr_id + 100,
-		.timestamp = 5000 + wr_id,
-		.src_qp = 77,
-	};
-	uet_store_prod(map, prod + 1);
-}
-
-ssize_t write(int fd, const void *buf, size_t len)
-{
-	const struct ibv_post_send *cmd = buf;
-
-	if (cmd->hdr.command != IB_USER_VERBS_CMD_POST_SEND || cmd->wr_count)
-		abort();
-	errno = write_error;
-	if (write_error)
-		return -1;
-	nr_doorbells++;
-	return len;
-}
-
-int ibv_cmd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-		      struct ibv_send_wr **bad_wr)
-{
-	nr_ioctls++;
-	return wr ? EINVAL : 0;
-}
-
-int ibv_cmd_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
-		      struct ibv_recv_wr **bad_wr)
-{
-	nr_kicks++;
-	return wr ? EINVAL : 0;
-}
-
-int ibv_cmd_create_cq(struct ibv_context *ibctx, int cqe,
-		      struct ibv_comp_channel *channel, int comp_vector,
-		      struct ibv_cq *cq, struct ibv_create_cq *cmd, size_t size,
-		      struct ib_uverbs_create_cq_resp *resp, size_t resp_size)
-{
-	struct uetcmd_create_cq_resp *r = (void *)resp;
-
-	cq->context = ibctx;
-	new_ring(&r->cq, sizeof(struct uet_cqe));
-	return 0;
-}
-
-int ibv_cmd_destroy_cq(struct ibv_cq *cq)
-{
-	return 0;
-}
-
-int ibv_cmd_create_qp_ex(struct ibv_context *ibctx, struct verbs_qp *qp,
-			 struct ibv_qp_init_attr_ex *attr,
-			 struct ibv_create_qp *cmd, size_t cmd_size,
-			 struct ib_uverbs_create_qp_resp *resp,
-			 size_t resp_size)
-{
-	struct uetcmd_create_qp_resp *r = (void *)resp;
-
-	qp->qp.context = ibctx;
-	qp->qp.qp_num = next_qpn++;
-	qp->qp.send_cq = attr->send_cq;
-	qp->qp.recv_cq = attr->recv_cq;
-	qp->qp.qp_type = attr->qp_type;
-	attr->cap.max_send_sge = MAX_SGE;
-	attr->cap.max_recv_sge = MAX_SGE;
-	attr->cap.max_inline_data = MAX_INLINE;
-	new_ring(&r->sq, SQ_STRIDE);
-	new_ring(&r->rq, RQ_STRIDE);
-	r->wire_qpn = qp->qp.qp_num;
-	return 0;
-}
-
-int ibv_cmd_destroy_qp(struct ibv_qp *qp)
-{
-	return 0;
-}
-
-int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		      struct ibv_modify_qp *cmd, size_t cmd_size)
-{
-	if (attr->qp_state == IBV_QPS_RESET) {
-		to_uqp(qp)->sq.ring.hdr->prod = 0;
-		to_uqp(qp)->sq.ring.hdr->cons = 0;
-		to_uqp(qp)->rq.ring.hdr->prod = 0;
-		to_uqp(qp)->rq.ring.hdr->cons = 0;
-	}
-	return 0;
-}
-
-/* ------------------------------------------------------------------ */
-
-static struct ibv_qp *make_qp(enum ibv_qp_type type, uint32_t driver_type,
-			      struct ibv_cq *cq, uint64_t send_ops)
-{
-	struct ibv_qp_init_attr_ex attr = {
-		.send_cq = cq,
-		.recv_cq = cq,
-		.qp_type = type,
-		.comp_mask = IBV_QP_INIT_ATTR_PD |
-			     (send_ops ? IBV_QP_INIT_ATTR_SEND_OPS_FLAGS : 0),
-		.pd = &pd,
-		.send_ops_flags = send_ops,
-	};
-	struct ibv_qp *qp;
-
-	qp = uet_create_any_qp(&ctx.vctx.context, &attr, driver_type);
-	if (qp)
-		qp->state = IBV_QPS_RTS;
-	return qp;
-}
-
-static int post(struct ibv_qp *qp, struct ibv_send_wr *wr)
-{
-	struct ibv_send_wr *bad = NULL;
-	int ret = uet_post_send(qp, wr, &bad);
-
-	if (ret)
-		CHECK(bad == wr);
-	return ret;
-}
+/* Rings: what is in the entries, full and empty, wrapped around. */
+#include "fake.h"
 
 static void test_send_fields(struct ibv_cq *cq)
 {
@@ -287,7 +80,7 @@ static void test_bad_sends(struct ibv_cq *cq)
 	wr.send_flags = IBV_SEND_IP_CSUM;
 	CHECK(post(rc, &wr) == EINVAL);
 	wr.send_flags = 0;
-	wr.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+	wr.opcode = IBV_WR_TSO;
 	CHECK(post(rc, &wr) == EINVAL);
 	wr.opcode = 200;
 	CHECK(post(rc, &wr) == EINVAL);
@@ -297,6 +90,8 @@ static void test_bad_sends(struct ibv_cq *cq)
 	wr.opcode = IBV_WR_RDMA_READ;
 	CHECK(post(ud, &wr) == EINVAL);
 	CHECK(post(ru, &wr) == EINVAL);
+	wr.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+	CHECK(post(ud, &wr) == EINVAL);
 	wr.opcode = IBV_WR_SEND;
 	rc->state = IBV_QPS_RTR;
 	CHECK(post(rc, &wr) == EINVAL);

@@ -1095,7 +1095,7 @@ static int raw_destroy(struct side *s, __u32 number, __u32 handle)
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_destroy_qp core;
 	} cmd = { .core.qp_handle = handle };
-	struct ib_uverbs_destroy_qp_resp resp;
+	struct ib_uverbs_destroy_cq_resp resp;	/* the longest of them */
 
 	cmd.core.response = (uintptr_t)&resp;
 	return command(s->ctx->cmd_fd, number, &cmd, sizeof(cmd), sizeof(resp));

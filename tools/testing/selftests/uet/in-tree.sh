@@ -89,6 +89,7 @@ report() {
 	fi
 }
 
+mkdir -p "$build"
 echo "TAP version 13"
 echo "1..10"
 for name in linux-6.12 linux-new; do

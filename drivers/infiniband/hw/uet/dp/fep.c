@@ -6,6 +6,7 @@
 
 #include "ep.h"
 #include "fep.h"
+#include "mcast.h"
 #include "net.h"
 #include "pdc.h"
 
@@ -208,6 +209,11 @@ static void uet_fep_dispatch(struct uet_fep *fep, struct sk_buff *skb,
 			     const struct uet_pkt *pkt, const struct uet_rx *rx,
 			     struct uet_defer *d)
 {
+	/* Only datagrams have several targets. */
+	if (pkt->type != UET_PDS_UUD && uet_addr_is_mcast(&rx->hdr.dst)) {
+		uet_stat_inc(fep, UET_STAT_DROP_UNSUPPORTED);
+		return;
+	}
 	switch (pkt->type) {
 	case UET_PDS_ACK:
 	case UET_PDS_ACK_CC:

@@ -12,6 +12,9 @@
 
 struct uet_net;
 
+/* Lists of @mcast in struct uet_fep, by hash of the group. */
+#define UET_MCAST_BUCKETS	64
+
 /**
  * struct uet_fep - fabric endpoint
  * @node: entry of uet_net.feps; RCU readers, written under uet_net_mutex
@@ -30,6 +33,8 @@ struct uet_net;
  * @targets: {peer address, own address, peer PDCID} -> target PDC
  * @initiators: {own address, peer address, traffic class} -> RUD PDCs that we
  *	opened; several per key
+ * @mcast: members of multicast groups; RCU readers, written under rtnl
+ * @nr_mcast: entries of @mcast
  * @npdc: PDCs in @pdcs
  * @reorder: bytes held in reorder buffers, bounded by UET_REORDER_FEP_MAX
  * @closing: no PDC is opened or accepted any more
@@ -51,6 +56,8 @@ struct uet_fep {
 	u32 pdc_next;
 	struct rhashtable targets;
 	struct rhltable initiators;
+	struct hlist_head mcast[UET_MCAST_BUCKETS];
+	u32 nr_mcast;
 	atomic_t npdc;
 	atomic_t reorder;
 	bool closing;

@@ -266,7 +266,7 @@ int uet_sge_ref(struct sk_buff *skb, const struct uet_sge *sge, unsigned int nr,
 	while (len && i < nr) {
 		u32 n = min_t(u64, len, sge[i].len - off);
 
-		if (!sge[i].mem)
+		if (!sge[i].mem || sge[i].mem->copy)
 			return -EMSGSIZE;
 		if (!uet_mem_enter(sge[i].mem))
 			return -EACCES;

@@ -109,7 +109,8 @@ static unsigned int uet_hook4(void *priv, struct sk_buff *skb,
 		return NF_ACCEPT;
 
 	iph = ip_hdr(skb);
-	dev = __ip_dev_find(state->net, iph->daddr, false);
+	dev = ipv4_is_multicast(iph->daddr) ? skb->dev :
+	      __ip_dev_find(state->net, iph->daddr, false);
 	fep = dev ? uet_net_find(un, dev) : NULL;
 	if (!fep)
 		return NF_ACCEPT;
@@ -126,8 +127,11 @@ static unsigned int uet_hook4(void *priv, struct sk_buff *skb,
 /* Which device owns the address that @skb was sent to? */
 static struct net_device *uet_hook6_dev(struct sk_buff *skb)
 {
-	struct inet6_dev *idev = ip6_dst_idev(skb_dst(skb));
+	struct inet6_dev *idev;
 
+	if (ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr))
+		return skb->dev;
+	idev = ip6_dst_idev(skb_dst(skb));
 	return idev ? idev->dev : skb->dev;
 }
 

@@ -94,6 +94,9 @@ void uet_ses_request(struct uet_pdc *pdc, struct sk_buff *skb,
 void uet_ses_datagram(struct uet_fep *fep, struct sk_buff *skb,
 		      const struct uet_pkt *pkt, const struct uet_rx *rx,
 		      struct uet_defer *d);
+void uet_datagram_place(struct uet_ep *ep, struct sk_buff *skb,
+			const struct uet_pkt *pkt, const struct uet_rx *rx,
+			struct uet_defer *d);
 void uet_inbound_drop(struct uet_pdc *pdc, struct uet_inbound *in,
 		      struct uet_defer *d);
 void uet_rdrsp_free(struct uet_rdrsp *rd);

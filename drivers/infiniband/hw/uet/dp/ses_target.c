@@ -9,6 +9,7 @@
 
 #include "ep.h"
 #include "fep.h"
+#include "mcast.h"
 #include "pdc.h"
 #include "ses.h"
 
@@ -765,10 +766,17 @@ static enum uet_stat uet_datagram_drop(const struct uet_recv *recv)
 	}
 }
 
-/* Endpoint lock held. */
-static void uet_datagram_place(struct uet_ep *ep, struct sk_buff *skb,
-			       const struct uet_pkt *pkt,
-			       const struct uet_rx *rx, struct uet_defer *d)
+/**
+ * uet_datagram_place - deliver a datagram
+ * @ep: to whom; locked
+ * @skb: packet
+ * @pkt: parsed
+ * @rx: addresses
+ * @d: collector
+ */
+void uet_datagram_place(struct uet_ep *ep, struct sk_buff *skb,
+			const struct uet_pkt *pkt, const struct uet_rx *rx,
+			struct uet_defer *d)
 {
 	const struct uet_ses_req *req = &pkt->req;
 	struct uet_fep *fep = ep->fep;
@@ -824,6 +832,10 @@ void uet_ses_datagram(struct uet_fep *fep, struct sk_buff *skb,
 	if (req->opcode != UET_OP_DATAGRAM_SEND || !uet_single(req) ||
 	    req->flags & UET_SES_IE) {
 		uet_stat_inc(fep, UET_STAT_DROP_UNSUPPORTED);
+		return;
+	}
+	if (uet_addr_is_mcast(&rx->hdr.dst)) {
+		uet_mcast_deliver(fep, skb, pkt, rx, d);
 		return;
 	}
 	if (!(req->flags & UET_SES_REL))

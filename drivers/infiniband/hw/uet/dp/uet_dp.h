@@ -80,6 +80,7 @@ void uet_defer_run(struct uet_defer *d);
  * @shift: log2 of the block size
  * @first_off: how many bytes of its block the first block lacks
  * @length: bytes in all
+ * @copy: pages are not to be referenced by packets, only copied
  *
  * A message holds @ref for as long as it lives and takes @users only while
  * bytes are read or written, so that deregistration never waits for the
@@ -96,6 +97,7 @@ struct uet_mem {
 	u8 shift;
 	u32 first_off;
 	u64 length;
+	bool copy;
 };
 
 void uet_mem_init(struct uet_mem *mem, void (*release)(struct uet_mem *mem));
@@ -293,6 +295,13 @@ void uet_ep_flush(struct uet_ep *ep, struct uet_defer *d);
  * until no callback for it runs or will run. Never waits for the network.
  */
 void uet_ep_destroy(struct uet_ep *ep);
+
+/* Memberships of all endpoints of a fabric endpoint in multicast groups. */
+#define UET_MCAST_MAX	8192
+
+/* Process context. All groups must be left before uet_ep_destroy(). */
+int uet_ep_join(struct uet_ep *ep, const struct in6_addr *group);
+int uet_ep_leave(struct uet_ep *ep, const struct in6_addr *group);
 
 /* ------------------------------------------------------------------ */
 /* Messages: the initiator's side                                      */

@@ -49,9 +49,9 @@ struct uet_path *uet_path_from_attr(struct uet_dev *dev,
 
 	memcpy(&pa.src, grh->sgid_attr->gid.raw, sizeof(pa.src));
 	memcpy(&pa.dst, grh->dgid.raw, sizeof(pa.dst));
-	if (ipv6_addr_is_multicast(&pa.dst) || ipv6_addr_any(&pa.dst))
+	if (ipv6_addr_any(&pa.dst))
 		return ERR_PTR(-EINVAL);
-	if (ipv6_addr_type(&pa.dst) & IPV6_ADDR_LINKLOCAL)
+	if (__ipv6_addr_needs_scope_id(ipv6_addr_type(&pa.dst)))
 		pa.scope = uet_gid_scope(grh->sgid_attr);
 	return uet_path_create(dev->fep, &pa, gfp);
 }
@@ -89,12 +89,20 @@ int uet_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 	ah->path = uet_path_from_attr(dev, init->ah_attr, 0, gfp);
 	if (IS_ERR(ah->path))
 		return PTR_ERR(ah->path);
+	ah->attr = *init->ah_attr;
+	ah->attr.grh.sgid_attr = NULL;
 	if (udata) {
 		err = uet_ah_publish(dev, ah, udata);
 		if (err)
 			uet_path_put(ah->path);
 	}
 	return err;
+}
+
+int uet_query_ah(struct ib_ah *ib, struct rdma_ah_attr *attr)
+{
+	*attr = to_uah(ib)->attr;
+	return 0;
 }
 
 /* Context: any. */

@@ -4,7 +4,6 @@
  * producer, whoever polls is the consumer. A full ring is an error that ends
  * the CQ, entries are never overwritten.
  */
-#include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
@@ -102,13 +101,14 @@ bool uet_cq_push(struct ib_cq *ib, struct uet_cqe *cqe, struct ib_qp *qp,
 		 struct uet_defer *d)
 {
 	struct uet_cq *cq = to_ucq(ib);
-	struct uet_ringbuf *ring = cq->ring;
+	struct uet_ringbuf *ring;
 	unsigned long irq;
 	bool fires;
 	u32 cons;
 
 	cqe->timestamp = ktime_get_ns();
 	spin_lock_irqsave(&cq->lock, irq);
+	ring = cq->ring;
 	/* Pairs with the release of the reader: it is done with the entry. */
 	cons = ring->user ? smp_load_acquire(&ring->hdr->cons) : cq->cons;
 	if (!cq->failed && uet_ring_used(cq->prod, cons) >= ring->depth)
@@ -236,27 +236,41 @@ static int uet_cq_respond(const struct uet_cq *cq, struct ib_udata *udata)
 {
 	struct uet_create_cq_resp resp = {};
 
+	if (!udata)
+		return 0;
 	uet_ring_info(cq->ring, &resp.cq);
 	return uet_udata_out(udata, &resp, sizeof(resp));
 }
 
-static int uet_cq_rings(struct uet_cq *cq, u32 depth, struct ib_udata *udata)
+/* What holds the entries of a CQ. */
+struct uet_cq_store {
+	struct uet_ringbuf *ring;
+	struct ib_qp **qps;
+};
+
+static void uet_cq_store_free(struct uet_cq_store *st)
 {
-	cq->ring = uet_ring_create(udata, depth, sizeof(struct uet_cqe));
-	if (IS_ERR(cq->ring))
-		return PTR_ERR(cq->ring);
-	if (!udata) {
-		cq->qps = kvcalloc(depth, sizeof(*cq->qps), GFP_KERNEL);
-		if (!cq->qps)
-			return -ENOMEM;
-	}
-	return 0;
+	kvfree(st->qps);
+	uet_ring_free(st->ring);
 }
 
-static void uet_cq_free(struct uet_cq *cq)
+static int uet_cq_store_alloc(struct uet_cq_store *st, u32 cqe,
+			      struct ib_udata *udata)
 {
-	kvfree(cq->qps);
-	uet_ring_free(cq->ring);
+	u32 depth = uet_depth(cqe);
+
+	st->qps = NULL;
+	st->ring = uet_ring_create(udata, depth, sizeof(struct uet_cqe));
+	if (IS_ERR(st->ring))
+		return PTR_ERR(st->ring);
+	if (!udata) {
+		st->qps = kvcalloc(depth, sizeof(*st->qps), GFP_KERNEL);
+		if (!st->qps) {
+			uet_ring_free(st->ring);
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
@@ -264,6 +278,7 @@ int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 {
 	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
 	struct uet_cq *cq = to_ucq(ib);
+	struct uet_cq_store st;
 	int err;
 
 	/* Every completion has a timestamp, asked for or not. */
@@ -281,11 +296,14 @@ int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 	uet_notify_init(&cq->notify, uet_cq_notify_fn);
 	INIT_WORK(&cq->comp_work, uet_cq_comp_work);
 	INIT_WORK(&cq->err_work, uet_cq_err_work);
-	err = uet_cq_rings(cq, roundup_pow_of_two(attr->cqe), udata);
-	if (!err && udata)
-		err = uet_cq_respond(cq, udata);
+	err = uet_cq_store_alloc(&st, attr->cqe, udata);
+	if (err)
+		return err;
+	cq->ring = st.ring;
+	cq->qps = st.qps;
+	err = uet_cq_respond(cq, udata);
 	if (err) {
-		uet_cq_free(cq);
+		uet_cq_store_free(&st);
 		return err;
 	}
 	ib->cqe = cq->ring->depth;
@@ -297,8 +315,75 @@ int uet_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 {
 	struct uet_cq *cq = to_ucq(ib);
 
+	struct uet_cq_store st = { .ring = cq->ring, .qps = cq->qps };
+
 	uet_cq_put(cq);
 	wait_for_completion(&cq->gone);
-	uet_cq_free(cq);
+	uet_cq_store_free(&st);
 	return 0;
+}
+
+/*
+ * Put another ring in the place of the present one, which is in @st
+ * afterwards. cq->lock held.
+ */
+static int uet_cq_swap(struct uet_cq *cq, struct uet_cq_store *st)
+{
+	struct uet_ringbuf *old = cq->ring;
+	u32 cons = old->user ? READ_ONCE(old->hdr->cons) : cq->cons;
+	u32 i, n = uet_ring_used(cq->prod, cons);
+
+	if (cq->failed || n > old->depth)
+		return -EIO;
+	if (n > st->ring->depth)
+		return -EINVAL;
+	for (i = 0; i < n; i++) {
+		memcpy(uet_ring_at(st->ring, i), uet_ring_at(old, cons + i),
+		       sizeof(struct uet_cqe));
+		if (cq->qps)
+			st->qps[i] = cq->qps[(cons + i) & (old->depth - 1)];
+	}
+	WRITE_ONCE(st->ring->hdr->prod, n);
+	cq->prod = n;
+	cq->cons = 0;
+	cq->ib.cqe = st->ring->depth;
+	swap(cq->ring, st->ring);
+	swap(cq->qps, st->qps);
+	return 0;
+}
+
+/**
+ * uet_resize_cq - make a CQ larger or smaller
+ * @ib: CQ; nobody polls it meanwhile
+ * @cqe: entries wanted
+ * @udata: answered by struct uet_resize_cq_resp
+ *
+ * Context: process. If it fails the CQ is as it was.
+ * Return: 0; -EINVAL: beyond the limits, or more completions wait than would
+ * fit; -EIO: the CQ overflowed before; another errno.
+ */
+int uet_resize_cq(struct ib_cq *ib, UET_RESIZE_CQE cqe, struct ib_udata *udata)
+{
+	struct uet_resize_cq_resp resp = {};
+	struct uet_cq *cq = to_ucq(ib);
+	struct uet_cq_store st;
+	int err;
+
+	if (cqe < 1 || cqe > UET_MAX_CQE)
+		return -EINVAL;
+	err = uet_udata_in(udata, NULL, 0);
+	if (err)
+		return err;
+	err = uet_cq_store_alloc(&st, cqe, udata);
+	if (err)
+		return err;
+	uet_ring_info(st.ring, &resp.cq);
+	err = uet_udata_out(udata, &resp, sizeof(resp));
+	if (!err) {
+		spin_lock_irq(&cq->lock);
+		err = uet_cq_swap(cq, &st);
+		spin_unlock_irq(&cq->lock);
+	}
+	uet_cq_store_free(&st);
+	return err;
 }

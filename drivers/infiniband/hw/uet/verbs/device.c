@@ -14,15 +14,20 @@
 #include "uet.h"
 
 static const struct ib_device_attr uet_caps = {
+	.fw_ver			= 1ULL << 32,	/* UET 1.0 */
 	.vendor_id		= 0xffffff,	/* software, no vendor */
 	.max_mr_size		= UET_MAX_MR_SIZE,
-	.page_size_cap		= PAGE_MASK,
+	.page_size_cap		= GENMASK_ULL(30, 12),
 	.max_qp			= 1 << 16,
 	.max_qp_wr		= UET_MAX_WR,
 	.device_cap_flags	= IB_DEVICE_CURR_QP_STATE_MOD |
 				  IB_DEVICE_RC_RNR_NAK_GEN |
 				  IB_DEVICE_PORT_ACTIVE_EVENT |
-				  IB_DEVICE_SYS_IMAGE_GUID,
+				  IB_DEVICE_SYS_IMAGE_GUID |
+				  IB_DEVICE_SRQ_RESIZE |
+				  IB_DEVICE_MEM_WINDOW |
+				  IB_DEVICE_MEM_WINDOW_TYPE_2B |
+				  IB_DEVICE_MEM_MGT_EXTENSIONS,
 	.kernel_cap_flags	= IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG,
 	.max_send_sge		= UET_MAX_SGE,
 	.max_recv_sge		= UET_MAX_SGE,
@@ -30,12 +35,20 @@ static const struct ib_device_attr uet_caps = {
 	.max_cq			= 1 << 16,
 	.max_cqe		= UET_MAX_CQE,
 	.max_mr			= 1 << 20,
+	.max_mw			= 1 << 20,
+	.max_fast_reg_page_list_len = UET_MAX_FR_PAGES,
 	.max_pd			= 1 << 16,
 	.max_qp_rd_atom		= UET_MAX_RD_ATOMIC,
 	.max_res_rd_atom	= UET_MAX_RD_ATOMIC << 16,
 	.max_qp_init_rd_atom	= UET_MAX_RD_ATOMIC,
-	.atomic_cap		= IB_ATOMIC_NONE,
+	.atomic_cap		= IB_ATOMIC_GLOB,
 	.max_ah			= 1 << 20,
+	.max_srq		= UET_MAX_SRQ,
+	.max_srq_wr		= UET_MAX_WR,
+	.max_srq_sge		= UET_MAX_SGE,
+	.max_mcast_grp		= UET_MCAST_MAX,
+	.max_mcast_qp_attach	= UET_MCAST_MAX,
+	.max_total_mcast_qp_attach = UET_MCAST_MAX,
 	.max_pkeys		= 1,
 	.local_ca_ack_delay	= 15,
 	.timestamp_mask		= U64_MAX,	/* CLOCK_MONOTONIC, ns */
@@ -282,9 +295,17 @@ static void uet_dealloc_driver(struct ib_device *ib)
 	if (dev->fep)
 		uet_fep_destroy(dev->fep);
 	xa_destroy(&dev->qps);
-	xa_destroy(&dev->mrs);
+	xa_destroy(&dev->mkeys);
+	xa_destroy(&dev->srqs);
+	xa_destroy(&dev->counters);
 	xa_destroy(&dev->ahs);
 }
+
+#if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)
+#define UET_OPS_DMABUF	.reg_user_mr_dmabuf = uet_reg_user_mr_dmabuf,
+#else
+#define UET_OPS_DMABUF
+#endif
 
 const struct ib_device_ops uet_dev_ops = {
 	.owner = THIS_MODULE,
@@ -293,42 +314,70 @@ const struct ib_device_ops uet_dev_ops = {
 	UET_OPS_ROBUST_UDATA
 
 	.alloc_hw_port_stats = uet_alloc_hw_port_stats,
+	.alloc_mr = uet_alloc_mr,
+	.alloc_mw = uet_alloc_mw,
 	.alloc_pd = uet_alloc_pd,
 	.alloc_ucontext = uet_alloc_ucontext,
+	.attach_mcast = uet_attach_mcast,
+	.counter_alloc_stats = uet_counter_alloc_stats,
+	.counter_bind_qp = uet_counter_bind_qp,
+	.counter_dealloc = uet_counter_dealloc,
+	UET_OPS_COUNTER_INIT
+	.counter_unbind_qp = uet_counter_unbind_qp,
+	.counter_update_stats = uet_counter_update_stats,
 	.create_ah = uet_create_ah,
 	.create_cq = uet_create_cq,
 	.create_qp = uet_create_qp,
+	.create_srq = uet_create_srq,
 	.create_user_ah = uet_create_ah,
 	.dealloc_driver = uet_dealloc_driver,
+	.dealloc_mw = uet_dealloc_mw,
 	.dealloc_pd = uet_dealloc_pd,
 	.dealloc_ucontext = uet_dealloc_ucontext,
 	.dereg_mr = uet_dereg_mr,
 	.destroy_ah = uet_destroy_ah,
 	.destroy_cq = uet_destroy_cq,
 	.destroy_qp = uet_destroy_qp,
+	.destroy_srq = uet_destroy_srq,
+	.detach_mcast = uet_detach_mcast,
 	.disassociate_ucontext = uet_disassociate_ucontext,
 	.enable_driver = uet_enable_driver,
+	.fill_res_cq_entry = uet_fill_res_cq_entry,
+	.fill_res_mr_entry = uet_fill_res_mr_entry,
+	.fill_res_qp_entry = uet_fill_res_qp_entry,
+	.fill_res_srq_entry = uet_fill_res_srq_entry,
 	.get_dev_fw_str = uet_get_dev_fw_str,
 	.get_dma_mr = uet_get_dma_mr,
 	.get_hw_stats = uet_get_hw_stats,
 	.get_link_layer = uet_get_link_layer,
 	.get_port_immutable = uet_get_port_immutable,
+	.map_mr_sg = uet_map_mr_sg,
 	.mmap = uet_mmap,
 	.mmap_free = uet_mmap_free,
 	.modify_qp = uet_modify_qp,
+	.modify_srq = uet_modify_srq,
 	.poll_cq = uet_poll_cq,
 	.post_recv = uet_post_recv,
 	.post_send = uet_post_send,
+	.post_srq_recv = uet_post_srq_recv,
+	.query_ah = uet_query_ah,
 	.query_device = uet_query_device,
 	.query_pkey = uet_query_pkey,
 	.query_port = uet_query_port,
 	.query_qp = uet_query_qp,
+	.query_srq = uet_query_srq,
 	.reg_user_mr = uet_reg_user_mr,
+	UET_OPS_DMABUF
 	.req_notify_cq = uet_req_notify_cq,
+	.rereg_user_mr = uet_rereg_user_mr,
+	.UET_RESIZE_CQ = uet_resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, uet_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, uet_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, uet_mw, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, uet_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, uet_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_srq, uet_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, uet_ucontext, ib),
+	UET_OPS_COUNTER_SIZE
 };

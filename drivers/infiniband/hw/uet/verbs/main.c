@@ -123,10 +123,14 @@ static void uet_dev_init(struct uet_dev *dev, struct net_device *ndev)
 	struct ib_device *ib = &dev->ib;
 
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
-	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->mkeys, XA_FLAGS_ALLOC1);
+	spin_lock_init(&dev->mw_lock);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	dev->qp_next = get_random_u32_inclusive(UET_QPN_MIN, UET_QPN_MAX);
-	dev->mr_next = get_random_u32_inclusive(1, UET_KEY_INDEX_MAX);
+	dev->mkey_next = get_random_u32_inclusive(1, UET_KEY_INDEX_MAX);
+	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
+	mutex_init(&dev->counter_mutex);
 	dev->port_state = IB_PORT_NOP;
 
 	ib->node_type = RDMA_NODE_IB_CA;
@@ -147,7 +151,7 @@ static const struct uet_fep_ops uet_fep_callbacks = {
 	.recv_get = uet_recv_get,
 	.recv_ready = uet_recv_ready,
 	.recv_done = uet_recv_done,
-	.mem_get = uet_mr_remote,
+	.mem_get = uet_mkey_remote,
 	.msg_done = uet_msg_done,
 	.ep_fault = uet_qp_fault,
 };
@@ -309,3 +313,4 @@ module_exit(uet_exit);
 MODULE_DESCRIPTION("Software Ultra Ethernet Transport RDMA provider");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_ALIAS_RDMA_LINK("uet");
+UET_IMPORT_DMA_BUF;

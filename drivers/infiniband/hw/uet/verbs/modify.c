@@ -3,6 +3,8 @@
  * The state machine of a QP as its owner drives it. ib_core knows the rules
  * for the standard types; RU follows those of UD without a Q_Key.
  */
+#include <rdma/ib_addr.h>
+
 #include "uet.h"
 
 /* What an RU QP takes beyond the attributes of UD, and what it does not. */
@@ -106,9 +108,14 @@ static void uet_attr_apply(struct uet_qp *qp, const struct ib_qp_attr *attr)
 	WRITE_ONCE(qp->max_reads, attr->max_rd_atomic);
 }
 
+/* UC has no attribute for it: a peer silent for so long is taken for dead. */
+#define UET_UC_BUDGET_NS	(2 * (u64)NSEC_PER_SEC)
+
 /* How long a peer may stay silent: as long as RC of InfiniBand bears it. */
-static u64 uet_budget_ns(const struct ib_qp_attr *attr)
+static u64 uet_budget_ns(const struct uet_qp *qp, const struct ib_qp_attr *attr)
 {
+	if (qp->unreliable)
+		return UET_UC_BUDGET_NS;
 	if (!attr->timeout)
 		return 0;
 	return (4 * (attr->retry_cnt + 1) * 4096ULL) << attr->timeout;
@@ -120,7 +127,7 @@ static int uet_qp_connect(struct uet_qp *qp, const struct ib_qp_attr *attr)
 	struct uet_ep_conn conn = {
 		.peer_wire = attr->dest_qp_num,
 		.peer_initiator = attr->dest_qp_num,
-		.budget_ns = uet_budget_ns(attr),
+		.budget_ns = uet_budget_ns(qp, attr),
 		.rnr_retry = attr->rnr_retry,
 	};
 	struct uet_path *path;
@@ -129,6 +136,9 @@ static int uet_qp_connect(struct uet_qp *qp, const struct ib_qp_attr *attr)
 
 	if (attr->path_mtu < uet_active_mtu(qp->dev))
 		limit = ib_mtu_enum_to_int(attr->path_mtu);
+	if (rdma_is_multicast_addr((struct in6_addr *)
+				   attr->ah_attr.grh.dgid.raw))
+		return -EINVAL;
 	path = uet_path_from_attr(qp->dev, &attr->ah_attr, limit, GFP_KERNEL);
 	if (IS_ERR(path))
 		return PTR_ERR(path);
@@ -174,7 +184,8 @@ static int uet_qp_to_rts(struct uet_qp *qp, const struct ib_qp_attr *attr,
 
 	uet_attr_apply(qp, attr);
 	if (qp->mode != UET_EP_UUD)
-		uet_ep_set_retry(qp->ep, uet_budget_ns(attr), attr->rnr_retry);
+		uet_ep_set_retry(qp->ep, uet_budget_ns(qp, attr),
+				 attr->rnr_retry);
 	/* Under the lock, so that no request sees one without the other. */
 	spin_lock_irq(&qp->sq.lock);
 	moved = uet_qp_move(qp, cur, IB_QPS_RTS);

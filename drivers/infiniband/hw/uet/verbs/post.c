@@ -22,6 +22,16 @@ static int uet_wr_op(enum ib_wr_opcode opcode)
 		return UET_WQE_WRITE_IMM;
 	case IB_WR_RDMA_READ:
 		return UET_WQE_READ;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		return UET_WQE_CMP_SWAP;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		return UET_WQE_FETCH_ADD;
+	case IB_WR_SEND_WITH_INV:
+		return UET_WQE_SEND_INV;
+	case IB_WR_LOCAL_INV:
+		return UET_WQE_LOCAL_INV;
+	case IB_WR_REG_MR:
+		return UET_WQE_REG_MR;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -88,35 +98,67 @@ static int uet_wr_put_target(const struct ib_send_wr *wr,
 	return 0;
 }
 
+/* The fields that depend on the operation. */
+static void uet_wr_put_op(const struct ib_send_wr *wr, struct uet_send_wqe *wqe,
+			  struct uet_sq_slot *slot)
+{
+	switch (wqe->opcode) {
+	case UET_WQE_SEND_IMM:
+		wqe->imm_data = be32_to_cpu(wr->ex.imm_data);
+		break;
+	case UET_WQE_WRITE_IMM:
+		wqe->imm_data = be32_to_cpu(wr->ex.imm_data);
+		fallthrough;
+	case UET_WQE_WRITE:
+	case UET_WQE_READ:
+		wqe->rkey = rdma_wr(wr)->rkey;
+		wqe->remote_addr = rdma_wr(wr)->remote_addr;
+		break;
+	case UET_WQE_CMP_SWAP:
+	case UET_WQE_FETCH_ADD:
+		wqe->rkey = atomic_wr(wr)->rkey;
+		wqe->remote_addr = atomic_wr(wr)->remote_addr;
+		wqe->compare_add = atomic_wr(wr)->compare_add;
+		wqe->swap = atomic_wr(wr)->swap;
+		break;
+	case UET_WQE_SEND_INV:
+	case UET_WQE_LOCAL_INV:
+		wqe->rkey = wr->ex.invalidate_rkey;
+		break;
+	case UET_WQE_REG_MR:
+		slot->mr = to_umr(reg_wr(wr)->mr);
+		wqe->rkey = reg_wr(wr)->key;
+		wqe->swap = reg_wr(wr)->access;
+		break;
+	}
+}
+
 /* Write one request of the kernel to the ring. sq->lock held. */
 static int uet_sq_put(struct uet_qp *qp, const struct ib_send_wr *wr)
 {
 	struct uet_sq *sq = &qp->sq;
 	int op = uet_wr_op(wr->opcode);
+	struct uet_sq_slot *slot;
 	struct uet_send_wqe *wqe;
 	int err;
 
-	if (op < 0 || !uet_op_ok(qp->mode, op) || wr->num_sge < 0 ||
+	if (op < 0 || !uet_op_ok(qp, op) || wr->num_sge < 0 ||
 	    wr->num_sge > sq->max_sge)
 		return -EINVAL;
 	if (!sq->ring ||
 	    uet_ring_used(sq->prod, sq->cons) >= sq->ring->depth)
 		return -ENOMEM;
+	slot = uet_sq_slot(sq, sq->prod);
 	wqe = uet_ring_at(sq->ring, sq->prod);
 	*wqe = (struct uet_send_wqe){
 		.wr_id = wr->wr_id,
 		.opcode = op,
 		.flags = uet_wr_flags(wr->send_flags),
 	};
-	if (op == UET_WQE_SEND_IMM || op == UET_WQE_WRITE_IMM)
-		wqe->imm_data = be32_to_cpu(wr->ex.imm_data);
-	if (op != UET_WQE_SEND && op != UET_WQE_SEND_IMM) {
-		wqe->rkey = rdma_wr(wr)->rkey;
-		wqe->remote_addr = rdma_wr(wr)->remote_addr;
-	}
+	uet_wr_put_op(wr, wqe, slot);
 	err = uet_wr_put_data(sq, wr, wqe);
 	if (!err && qp->mode == UET_EP_UUD)
-		err = uet_wr_put_target(wr, wqe, uet_sq_slot(sq, sq->prod));
+		err = uet_wr_put_target(wr, wqe, slot);
 	if (!err)
 		sq->prod++;
 	return err;

@@ -23,6 +23,7 @@ static const struct {
 	{ UET_QP_EV_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR },
 	{ UET_QP_EV_COMM_EST, IB_EVENT_COMM_EST },
 	{ UET_QP_EV_SQ_DRAINED, IB_EVENT_SQ_DRAINED },
+	{ UET_QP_EV_LAST_WQE, IB_EVENT_QP_LAST_WQE_REACHED },
 };
 
 /* Caller holds a reference or is called by the QP's endpoint. */
@@ -114,6 +115,9 @@ void uet_qp_flush(struct uet_qp *qp)
 	uet_rq_flush(qp, &d);
 	uet_defer_run(&d);
 	uet_sq_run_all(qp);
+	/* All that the QP took from the SRQ has completed. */
+	if (qp->ib.srq && !test_and_set_bit(0, &qp->last_wqe))
+		uet_qp_event(qp, UET_QP_EV_LAST_WQE);
 }
 
 static void uet_qp_dispatch(struct uet_qp *qp, enum ib_event_type type)
@@ -164,10 +168,7 @@ static bool uet_qp_is_quiet(struct uet_qp *qp)
 	spin_lock_irq(&qp->sq.lock);
 	quiet = !qp->sq.active;
 	spin_unlock_irq(&qp->sq.lock);
-	spin_lock_irq(&qp->rq.lock);
-	quiet = quiet && !qp->rq.active;
-	spin_unlock_irq(&qp->rq.lock);
-	return quiet;
+	return quiet && !atomic_read(&qp->recvs);
 }
 
 /**
@@ -204,12 +205,13 @@ void uet_qp_reset(struct uet_qp *qp)
 	uet_defer_run(&d);
 	wait_var_event(&qp->state, uet_qp_is_quiet(qp));
 	uet_sq_reset(qp);
-	uet_rq_reset(qp);
+	uet_rq_reset(&qp->rq);
 	uet_cq_forget(qp->ib.send_cq, &qp->ib);
 	uet_cq_forget(qp->ib.recv_cq, &qp->ib);
 	uet_path_put(qp->path);
 	qp->path = NULL;
 	qp->comm_est = 0;
+	qp->last_wqe = 0;
 	qp->sqd_event = false;
 }
 
@@ -218,7 +220,7 @@ static int uet_qp_check_caps(const struct ib_qp_cap *cap)
 	if (cap->max_send_wr > UET_MAX_WR || cap->max_recv_wr > UET_MAX_WR ||
 	    cap->max_send_sge > UET_MAX_SGE ||
 	    cap->max_recv_sge > UET_MAX_SGE ||
-	    cap->max_inline_data > UET_MAX_INLINE || cap->max_rdma_ctxs)
+	    cap->max_inline_data > UET_MAX_INLINE)
 		return -EINVAL;
 	return 0;
 }
@@ -229,6 +231,9 @@ static int uet_qp_set_mode(struct uet_qp *qp, enum ib_qp_type type,
 	if (driver_type != UET_QPT_NONE && type != IB_QPT_DRIVER)
 		return -EINVAL;
 	switch (type) {
+	case IB_QPT_UC:
+		qp->unreliable = true;
+		fallthrough;
 	case IB_QPT_RC:
 		qp->mode = UET_EP_ROD;
 		return 0;
@@ -262,7 +267,7 @@ static int uet_qp_check(struct uet_qp *qp, const struct ib_qp_init_attr *init,
 		if (req.reserved[0] || req.reserved[1])
 			return -EINVAL;
 	}
-	if (init->create_flags || init->srq || init->rwq_ind_tbl ||
+	if (init->create_flags || init->rwq_ind_tbl ||
 	    init->source_qpn)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
@@ -271,11 +276,6 @@ static int uet_qp_check(struct uet_qp *qp, const struct ib_qp_init_attr *init,
 	if (err)
 		return err;
 	return uet_qp_set_mode(qp, init->qp_type, req.driver_qp_type);
-}
-
-static u32 uet_depth(u32 asked)
-{
-	return asked ? roundup_pow_of_two(asked) : 0;
 }
 
 static int uet_sq_create(struct uet_qp *qp, const struct ib_qp_cap *cap,
@@ -305,35 +305,13 @@ static int uet_sq_create(struct uet_qp *qp, const struct ib_qp_cap *cap,
 	return PTR_ERR_OR_ZERO(sq->ring);
 }
 
-static int uet_rq_create(struct uet_qp *qp, const struct ib_qp_cap *cap,
-			 struct ib_udata *udata)
-{
-	gfp_t gfp = udata ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
-	u32 stride = ALIGN(sizeof(struct uet_recv_wqe) +
-			   cap->max_recv_sge * sizeof(struct uet_wqe_sge), 16);
-	u32 depth = uet_depth(cap->max_recv_wr);
-	struct uet_rq *rq = &qp->rq;
-
-	rq->max_sge = cap->max_recv_sge;
-	if (!depth)
-		return 0;
-	rq->wqe = kzalloc(stride, gfp);
-	rq->spare = uet_recv_wr_alloc(rq->max_sge, gfp);
-	if (!rq->wqe || !rq->spare)
-		return -ENOMEM;
-	rq->ring = uet_ring_create(udata, depth, stride);
-	return PTR_ERR_OR_ZERO(rq->ring);
-}
-
 static void uet_qp_free_queues(struct uet_qp *qp)
 {
 	uet_ring_free(qp->sq.ring);
 	kvfree(qp->sq.sges);
 	kvfree(qp->sq.slots);
 	kfree(qp->sq.wqe);
-	uet_ring_free(qp->rq.ring);
-	kfree(qp->rq.spare);
-	kfree(qp->rq.wqe);
+	uet_rq_free(&qp->rq);
 }
 
 static int uet_qp_number(struct uet_qp *qp)
@@ -358,8 +336,9 @@ static int uet_qp_number(struct uet_qp *qp)
 static void uet_qp_init(struct uet_qp *qp, const struct ib_qp_init_attr *init)
 {
 	mutex_init(&qp->mutex);
+	INIT_LIST_HEAD(&qp->counter_node);
 	spin_lock_init(&qp->sq.lock);
-	spin_lock_init(&qp->rq.lock);
+	qp->rxq = init->srq ? &to_usrq(init->srq)->rq : &qp->rq;
 	uet_notify_init(&qp->run_notify, uet_sq_run_notify);
 	INIT_WORK(&qp->run_work, uet_sq_run_work);
 	INIT_WORK(&qp->event_work, uet_qp_event_work);
@@ -392,6 +371,7 @@ static int uet_qp_ep_create(struct uet_qp *qp)
 {
 	struct uet_ep_attr attr = {
 		.mode = qp->mode,
+		.unreliable = qp->unreliable,
 		.wire = qp->ib.qp_num,
 		.initiator = qp->ib.qp_num,
 	};
@@ -419,13 +399,19 @@ int uet_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
 
 	qp->dev = to_udev(ib->device);
 	qp->user = udata;
+	if (init->srq) {
+		init->cap.max_recv_wr = 0;
+		init->cap.max_recv_sge = 0;
+	}
 	err = uet_qp_check(qp, init, udata);
 	if (err)
 		return err;
 	uet_qp_init(qp, init);
 	err = uet_sq_create(qp, &init->cap, udata);
 	if (!err)
-		err = uet_rq_create(qp, &init->cap, udata);
+		err = uet_rq_create(&qp->rq, ib->pd,
+				    uet_depth(init->cap.max_recv_wr),
+				    init->cap.max_recv_sge, udata);
 	if (!err)
 		err = uet_qp_number(qp);
 	if (err)

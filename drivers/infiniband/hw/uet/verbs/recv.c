@@ -1,63 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Receive queues: buffers lent to the engine, and their completions.
+ * Receiving: buffers lent to the engine, and their completions.
  *
- * A posted entry stays in the ring until a message asks for it; then it is
- * copied once, checked, and its slot is free again. User space posts without
- * a call. Only in error, when entries must be flushed that no message will
- * ever ask for, the ring says that a call is wanted (UET_RING_KICK).
+ * User space posts without a call. Only in error, when entries must be
+ * flushed that no message will ever ask for, the ring says that a call is
+ * wanted (UET_RING_KICK).
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/slab.h>
 #include <linux/uio.h>
 #include <net/ip.h>
 #include <rdma/ib_cache.h>
 
 #include "uet.h"
-
-/* Request for one receive; NULL if memory is short. */
-struct uet_recv_wr *uet_recv_wr_alloc(u32 max_sge, gfp_t gfp)
-{
-	struct uet_recv_wr *wr;
-
-	wr = kzalloc(struct_size(wr, sge, max_sge), gfp);
-	if (wr)
-		wr->rx.sge = wr->sge;
-	return wr;
-}
-
-/* rq->lock held. */
-static struct uet_recv_wr *uet_rq_wr_get(struct uet_rq *rq)
-{
-	struct uet_recv_wr *wr;
-
-	if (rq->spare_used)
-		return uet_recv_wr_alloc(rq->max_sge, GFP_ATOMIC);
-	rq->spare_used = true;
-	wr = rq->spare;
-	memset(&wr->rx, 0, sizeof(wr->rx));
-	wr->rx.sge = wr->sge;
-	wr->spare = true;
-	return wr;
-}
-
-/* The engine and the CQ are done with it. */
-static void uet_rq_wr_put(struct uet_qp *qp, struct uet_recv_wr *wr)
-{
-	bool spare = wr->spare;
-	unsigned long irq;
-
-	uet_sges_put(wr->sge, wr->rx.nr_sge);
-	if (!spare)
-		kfree(wr);
-	spin_lock_irqsave(&qp->rq.lock, irq);
-	if (spare)
-		qp->rq.spare_used = false;
-	qp->rq.active--;
-	spin_unlock_irqrestore(&qp->rq.lock, irq);
-	uet_qp_wake(qp);
-}
 
 /* Completions of a reset or dying QP are nobody's. */
 static bool uet_rq_silent(const struct uet_qp *qp)
@@ -86,64 +41,6 @@ static void uet_rq_push_error(struct uet_qp *qp, u64 wr_id, u8 status,
 	};
 
 	uet_rq_push(qp, &cqe, d);
-}
-
-/*
- * Entries waiting in the ring. User space may write any index; more than the
- * ring holds ends this QP and no other. rq->lock held.
- */
-static u32 uet_rq_posted(struct uet_qp *qp)
-{
-	struct uet_rq *rq = &qp->rq;
-	u32 n;
-
-	if (!rq->ring || rq->broken)
-		return 0;
-	if (!qp->user)
-		return uet_ring_used(rq->prod, rq->cons);
-	/* Pairs with the release of user space: the entries are whole. */
-	n = uet_ring_used(smp_load_acquire(&rq->ring->hdr->prod), rq->cons);
-	if (n <= rq->ring->depth)
-		return n;
-	rq->broken = true;
-	uet_stat_inc(qp->dev->fep, UET_STAT_BAD_DOORBELL);
-	return 0;
-}
-
-/* Copy the entry at the head to rq->wqe and free its slot. rq->lock held. */
-static void uet_rq_take(struct uet_rq *rq)
-{
-	memcpy(rq->wqe, uet_ring_at(rq->ring, rq->cons), rq->ring->stride);
-	/* User space may be writing there: from here on it is the copy. */
-	barrier();
-	rq->cons++;
-	/* Pairs with the acquire of user space: we are done with the entry. */
-	smp_store_release(&rq->ring->hdr->cons, rq->cons);
-}
-
-/*
- * Turn the copied entry into a scatter list. Memory is looked up only where
- * the message has data for it. rq->lock held.
- */
-static u8 uet_rq_sges(struct uet_qp *qp, struct uet_recv_wr *wr, bool data)
-{
-	const struct uet_recv_wqe *wqe = qp->rq.wqe;
-	const struct uet_wqe_sge *in = (const void *)(wqe + 1);
-	u32 i;
-
-	wr->wr_id = wqe->wr_id;
-	if (wqe->num_sge > qp->rq.max_sge || wqe->reserved)
-		return IB_WC_LOC_QP_OP_ERR;
-	for (i = 0; data && i < wqe->num_sge; i++) {
-		if (!in[i].length)
-			continue;
-		if (uet_mr_local(qp, in[i].lkey, in[i].addr, in[i].length,
-				 true, &wr->sge[wr->rx.nr_sge]))
-			return IB_WC_LOC_PROT_ERR;
-		wr->rx.nr_sge++;
-		wr->rx.room += in[i].length;
-	}
-	return IB_WC_SUCCESS;
 }
 
 /* IPv4 in the place of a GRH: the header fills the last 20 of 40 bytes. */
@@ -249,12 +146,22 @@ static u16 uet_recv_vlan(struct uet_qp *qp, const struct uet_rx_hdr *hdr)
 	return vlan;
 }
 
+/* The engine and the CQ are done with it. */
+static void uet_recv_put(struct uet_qp *qp, struct uet_recv_wr *wr)
+{
+	uet_rq_done(qp->rxq, wr);
+	atomic_dec(&qp->recvs);
+	/* Pairs with the xchg() of uet_qp_stop(): one sees the other. */
+	smp_mb__after_atomic();
+	uet_qp_wake(qp);
+}
+
 /* The buffer is used up, the message is not delivered. */
 static struct uet_recv *uet_recv_fail(struct uet_qp *qp, struct uet_recv_wr *wr,
 				      u8 status, int err, struct uet_defer *d)
 {
 	uet_rq_push_error(qp, wr->wr_id, status, 0, d);
-	uet_rq_wr_put(qp, wr);
+	uet_recv_put(qp, wr);
 	/*
 	 * A datagram that does not fit costs its buffer, not the QP: any peer
 	 * could send one.
@@ -265,22 +172,21 @@ static struct uet_recv *uet_recv_fail(struct uet_qp *qp, struct uet_recv_wr *wr,
 }
 
 /* Take the next posted entry; *@status tells whether it can be used. */
-static struct uet_recv_wr *uet_rq_next(struct uet_qp *qp, bool data, u8 *status)
+static struct uet_recv_wr *uet_recv_next(struct uet_qp *qp, bool data,
+					 u8 *status)
 {
-	struct uet_rq *rq = &qp->rq;
-	struct uet_recv_wr *wr = NULL;
+	struct uet_rq *rq = qp->rxq;
+	struct uet_recv_wr *wr;
 	unsigned long irq;
 	bool broken;
 
 	spin_lock_irqsave(&rq->lock, irq);
-	if (!rq->flushing && uet_rq_posted(qp))
-		wr = uet_rq_wr_get(rq);
-	if (wr) {
-		rq->active++;
-		uet_rq_take(rq);
-		*status = uet_rq_sges(qp, wr, data);
-	}
+	wr = uet_rq_next(rq, data, status);
+	if (wr)
+		atomic_inc(&qp->recvs);
 	broken = rq->broken;
+	if (qp->ib.srq)
+		uet_srq_check(to_usrq(qp->ib.srq));
 	spin_unlock_irqrestore(&rq->lock, irq);
 	if (broken)
 		uet_qp_to_error(qp, UET_QP_EV_FATAL);
@@ -300,12 +206,18 @@ static bool uet_qp_receives(const struct uet_qp *qp)
 	}
 }
 
+static bool uet_recv_may_invalidate(const struct uet_qp *qp, u64 match)
+{
+	return qp->mode == UET_EP_ROD && uet_mkey_may_invalidate(qp, match);
+}
+
 /**
  * uet_recv_get - struct uet_fep_ops.recv_get
  * @ep: endpoint
- * @op: UET_OP_SEND, UET_OP_WRITE (immediate) or UET_OP_DATAGRAM_SEND
+ * @op: UET_OP_SEND, _SEND_INVALIDATE, UET_OP_WRITE (immediate) or
+ *	UET_OP_DATAGRAM_SEND
  * @len: bytes of the message
- * @match: datagrams: the Q_Key
+ * @match: datagrams: the Q_Key; SEND_INVALIDATE: the key
  * @hdr: datagrams: addresses
  * @d: for notifications
  *
@@ -325,7 +237,9 @@ struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
 		return NULL;
 	if (qp->grh && (u32)match != READ_ONCE(qp->qkey))
 		return ERR_PTR(-EPERM);
-	wr = uet_rq_next(qp, data, &status);
+	if (op == UET_OP_SEND_INVALIDATE && !uet_recv_may_invalidate(qp, match))
+		return ERR_PTR(-EPERM);
+	wr = uet_recv_next(qp, data, &status);
 	if (!wr)
 		return NULL;
 	if (status != IB_WC_SUCCESS) {
@@ -341,6 +255,27 @@ struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
 	wr->vlan = qp->ib.qp_type == IB_QPT_GSI ? uet_recv_vlan(qp, hdr) :
 						  0xffff;
 	return &wr->rx;
+}
+
+/**
+ * uet_recv_ready - struct uet_fep_ops.recv_ready
+ * @ep: endpoint
+ *
+ * Context: engine lock.
+ */
+bool uet_recv_ready(struct uet_ep *ep)
+{
+	struct uet_qp *qp = uet_ep_priv(ep);
+	struct uet_rq *rq = qp->rxq;
+	unsigned long irq;
+	bool ready;
+
+	if (!uet_qp_receives(qp))
+		return false;
+	spin_lock_irqsave(&rq->lock, irq);
+	ready = !rq->flushing && uet_rq_posted(rq);
+	spin_unlock_irqrestore(&rq->lock, irq);
+	return ready;
 }
 
 static void uet_recv_cqe(const struct uet_qp *qp, const struct uet_recv_wr *wr,
@@ -359,6 +294,10 @@ static void uet_recv_cqe(const struct uet_qp *qp, const struct uet_recv_wr *wr,
 		cqe->imm_data = qp->mode == UET_EP_RUD ? rx->hdata :
 							 (u32)rx->hdata;
 	}
+	if (rx->op == UET_OP_SEND_INVALIDATE) {
+		cqe->flags |= UET_CQE_WITH_INV;
+		cqe->imm_data = (u32)rx->match;
+	}
 	/* WRITE carries the wish in its header data, uet-wire 4. */
 	if (rx->solicited ||
 	    (rx->op == UET_OP_WRITE && rx->hdata & BIT_ULL(32)))
@@ -369,27 +308,6 @@ static void uet_recv_cqe(const struct uet_qp *qp, const struct uet_recv_wr *wr,
 		cqe->flags |= UET_CQE_VLAN;
 		cqe->vlan_id = wr->vlan;
 	}
-}
-
-/**
- * uet_recv_ready - struct uet_fep_ops.recv_ready
- * @ep: endpoint
- *
- * Context: engine lock.
- */
-bool uet_recv_ready(struct uet_ep *ep)
-{
-	struct uet_qp *qp = uet_ep_priv(ep);
-	struct uet_rq *rq = &qp->rq;
-	unsigned long irq;
-	bool ready;
-
-	if (!uet_qp_receives(qp))
-		return false;
-	spin_lock_irqsave(&rq->lock, irq);
-	ready = !rq->flushing && uet_rq_posted(qp);
-	spin_unlock_irqrestore(&rq->lock, irq);
-	return ready;
 }
 
 static u8 uet_recv_status(int status)
@@ -404,6 +322,24 @@ static u8 uet_recv_status(int status)
 	default:
 		return IB_WC_REM_ABORT_ERR;
 	}
+}
+
+/* Under the lock of the endpoint. */
+static void uet_recv_count(struct uet_qp *qp, u32 len)
+{
+	struct uet_qp_stats *st = &qp->stats;
+
+	WRITE_ONCE(st->rx_msgs, st->rx_msgs + 1);
+	WRITE_ONCE(st->rx_bytes, st->rx_bytes + len);
+}
+
+/* A peer that gives up half way ends RC; UC only loses the buffer. */
+static bool uet_recv_is_fatal(const struct uet_qp *qp, int status)
+{
+	if (status == UET_ST_OK || status == UET_ST_FLUSHED ||
+	    qp->mode != UET_EP_ROD)
+		return false;
+	return !qp->unreliable || status == UET_ST_PROT;
 }
 
 /**
@@ -427,15 +363,22 @@ void uet_recv_done(struct uet_ep *ep, struct uet_recv *recv, int status,
 		.vendor_err = status,
 	};
 
+	/* Somebody else may have invalidated the key since recv_get(). */
+	if (status == UET_ST_OK && recv->op == UET_OP_SEND_INVALIDATE &&
+	    uet_mkey_invalidate(qp, recv->match)) {
+		status = UET_ST_PROT;
+		cqe.status = IB_WC_LOC_ACCESS_ERR;
+	}
 	if (status == UET_ST_OK)
 		uet_recv_cqe(qp, wr, &cqe);
+	if (status == UET_ST_OK)
+		uet_recv_count(qp, recv->len);
 	if (READ_ONCE(qp->state) == IB_QPS_RTR &&
 	    !test_and_set_bit(0, &qp->comm_est))
 		uet_qp_event(qp, UET_QP_EV_COMM_EST);
 	uet_rq_push(qp, &cqe, d);
-	uet_rq_wr_put(qp, wr);
-	if (status != UET_ST_OK && status != UET_ST_FLUSHED &&
-	    qp->mode == UET_EP_ROD)
+	uet_recv_put(qp, wr);
+	if (uet_recv_is_fatal(qp, status))
 		uet_qp_to_error(qp, UET_QP_EV_FLUSH);
 }
 
@@ -446,7 +389,7 @@ static bool uet_rq_flush_one(struct uet_qp *qp, struct uet_defer *d)
 {
 	const struct uet_recv_wqe *wqe = qp->rq.wqe;
 
-	if (!uet_rq_posted(qp))
+	if (!uet_rq_posted(&qp->rq))
 		return false;
 	uet_rq_take(&qp->rq);
 	uet_rq_push_error(qp, wqe->wr_id, IB_WC_WR_FLUSH_ERR, 0, d);
@@ -493,52 +436,6 @@ void uet_rq_flush(struct uet_qp *qp, struct uet_defer *d)
 	 */
 	smp_mb();
 	uet_rq_flush_posted(qp, d);
-}
-
-/**
- * uet_rq_reset - forget what is posted
- * @qp: nobody works on it
- *
- * Context: process.
- */
-void uet_rq_reset(struct uet_qp *qp)
-{
-	struct uet_rq *rq = &qp->rq;
-
-	spin_lock_irq(&rq->lock);
-	rq->prod = 0;
-	rq->cons = 0;
-	rq->flushing = false;
-	rq->broken = false;
-	uet_ring_reset(rq->ring);
-	spin_unlock_irq(&rq->lock);
-}
-
-/* Write one request of the kernel to the ring. rq->lock held. */
-static int uet_rq_put(struct uet_rq *rq, const struct ib_recv_wr *wr)
-{
-	struct uet_recv_wqe *wqe;
-	struct uet_wqe_sge *out;
-	int i;
-
-	if (wr->num_sge < 0 || wr->num_sge > rq->max_sge)
-		return -EINVAL;
-	if (!rq->ring ||
-	    uet_ring_used(rq->prod, rq->cons) >= rq->ring->depth)
-		return -ENOMEM;
-	wqe = uet_ring_at(rq->ring, rq->prod);
-	*wqe = (struct uet_recv_wqe){
-		.wr_id = wr->wr_id,
-		.num_sge = wr->num_sge,
-	};
-	out = (struct uet_wqe_sge *)(wqe + 1);
-	for (i = 0; i < wr->num_sge; i++) {
-		out[i].addr = wr->sg_list[i].addr;
-		out[i].length = wr->sg_list[i].length;
-		out[i].lkey = wr->sg_list[i].lkey;
-	}
-	rq->prod++;
-	return 0;
 }
 
 /* User space has posted to a ring that asks for a call. Context: process. */

@@ -20,11 +20,26 @@ static const u8 uet_wc_op[] = {
 	[UET_WQE_WRITE] = IB_WC_RDMA_WRITE,
 	[UET_WQE_WRITE_IMM] = IB_WC_RDMA_WRITE,
 	[UET_WQE_READ] = IB_WC_RDMA_READ,
+	[UET_WQE_CMP_SWAP] = IB_WC_COMP_SWAP,
+	[UET_WQE_FETCH_ADD] = IB_WC_FETCH_ADD,
+	[UET_WQE_SEND_INV] = IB_WC_SEND,
+	[UET_WQE_LOCAL_INV] = IB_WC_LOCAL_INV,
+	[UET_WQE_REG_MR] = IB_WC_REG_MR,
+	[UET_WQE_BIND_MW] = UET_WC_BIND_MW,
 };
+
+/* UC: what becomes of a message once it has left is nobody's business. */
+static bool uet_send_forgives(const struct uet_qp *qp, int status)
+{
+	return qp->unreliable && status != UET_ST_FLUSHED &&
+	       status != UET_ST_PROT;
+}
 
 /* How a message ended, as a completion status; see enum uet_status. */
 static u8 uet_send_status(const struct uet_qp *qp, int status)
 {
+	if (uet_send_forgives(qp, status))
+		return IB_WC_SUCCESS;
 	switch (status) {
 	case UET_ST_OK:
 	case UET_RC_OK:
@@ -52,6 +67,10 @@ static u8 uet_send_status(const struct uet_qp *qp, int status)
 	case UET_RC_UNSUPPORTED_SIZE:
 	case UET_RC_TOO_LONG:
 	case UET_RC_OP_VIOLATION:
+	case UET_RC_AMO_UNSUPPORTED_OP:
+	case UET_RC_AMO_UNSUPPORTED_DT:
+	case UET_RC_AMO_UNSUPPORTED_SIZE:
+	case UET_RC_AMO_UNALIGNED:
 		return IB_WC_REM_INV_REQ_ERR;
 	default:
 		/* A NACK that ends the PDC, or what else the peer says. */
@@ -121,6 +140,16 @@ static void uet_sq_push(struct uet_qp *qp, const struct uet_sq_slot *slot,
 		uet_qp_to_error(qp, UET_QP_EV_FATAL);
 }
 
+/* sq->lock held. */
+static void uet_sq_count(struct uet_qp *qp, const struct uet_sq_slot *slot)
+{
+	struct uet_qp_stats *st = &qp->stats;
+
+	WRITE_ONCE(st->tx_msgs, st->tx_msgs + 1);
+	if (!uet_op_fetches(slot->opcode))
+		WRITE_ONCE(st->tx_bytes, st->tx_bytes + slot->msg.len);
+}
+
 /*
  * Complete the oldest request. Its ring entry is free before its completion
  * can be seen, or a poller might find the ring full. sq->lock held.
@@ -134,6 +163,8 @@ static void uet_sq_retire_one(struct uet_qp *qp, struct uet_defer *d)
 
 	if (status != IB_WC_SUCCESS && !sq->error)
 		uet_sq_fail(qp, slot);
+	if (status == IB_WC_SUCCESS && !uet_op_is_local(slot->opcode))
+		uet_sq_count(qp, slot);
 	slot->state = UET_SLOT_FREE;
 	told = slot->told;
 	slot->told = false;
@@ -199,7 +230,7 @@ void uet_msg_done(struct uet_ep *ep, struct uet_msg *msg, int status,
 	spin_lock_irqsave(&sq->lock, irq);
 	uet_slot_done(slot, uet_send_status(qp, status), status);
 	sq->active--;
-	if (msg->op == UET_OP_READ)
+	if (uet_op_fetches(slot->opcode))
 		sq->reads--;
 	if (qp->mode == UET_EP_RUD && slot != uet_sq_slot(sq, sq->cons))
 		uet_sq_tell(qp, slot, d);
@@ -273,29 +304,37 @@ static void uet_sq_flush_next(struct uet_qp *qp, struct uet_defer *d)
 	uet_sq_retire(qp, d);
 }
 
-/* Must the prepared entry wait for READs? sq->lock held. */
+/*
+ * Must the prepared entry wait for earlier ones? To invalidate a region that a
+ * message of this queue may still use waits for those. sq->lock held.
+ */
 static bool uet_sq_must_wait(const struct uet_qp *qp,
 			     const struct uet_sq_slot *slot)
 {
+	const struct uet_send_wqe *wqe = qp->sq.wqe;
 	const struct uet_sq *sq = &qp->sq;
 
+	if (!sq->active)
+		return false;
+	if (slot->opcode == UET_WQE_LOCAL_INV &&
+	    uet_mkey_busy(qp->dev, wqe->rkey))
+		return true;
 	if (!sq->reads)
 		return false;
 	return slot->flags & UET_WQE_FENCE ||
-	       (slot->opcode == UET_WQE_READ && sq->reads >= qp->max_reads);
+	       (uet_op_fetches(slot->opcode) && sq->reads >= qp->max_reads);
 }
 
 /*
  * Start the next entry: @slot is prepared. sq->lock held.
- * Return: the message to submit, or NULL.
+ * Return: is there something to do or to submit?
  */
-static struct uet_msg *uet_sq_start_next(struct uet_qp *qp,
-					 struct uet_sq_slot *slot, u8 status,
-					 struct uet_defer *d)
+static bool uet_sq_start_next(struct uet_qp *qp, struct uet_sq_slot *slot,
+			      u8 status, struct uet_defer *d)
 {
 	struct uet_sq *sq = &qp->sq;
 
-	if (status == IB_WC_SUCCESS && slot->opcode == UET_WQE_READ &&
+	if (status == IB_WC_SUCCESS && uet_op_fetches(slot->opcode) &&
 	    !qp->max_reads)
 		status = IB_WC_LOC_QP_OP_ERR;
 	if (status != IB_WC_SUCCESS) {
@@ -306,22 +345,41 @@ static struct uet_msg *uet_sq_start_next(struct uet_qp *qp,
 		sq->next++;
 		sq->halted = true;
 		uet_sq_retire(qp, d);
-		return NULL;
+		return false;
 	}
 	slot->state = UET_SLOT_HELD;
 	/* The QP may have gone to error meanwhile; then flush it instead. */
 	if (READ_ONCE(qp->state) != IB_QPS_RTS)
-		return NULL;
+		return false;
 	if (uet_sq_must_wait(qp, slot)) {
 		sq->blocked = true;
-		return NULL;
+		return false;
 	}
 	slot->state = UET_SLOT_ACTIVE;
 	sq->next++;
 	sq->active++;
-	if (slot->opcode == UET_WQE_READ)
+	if (uet_op_fetches(slot->opcode))
 		sq->reads++;
-	return &slot->msg;
+	return true;
+}
+
+/* The runner, no lock held. */
+static void uet_sq_do_local(struct uet_qp *qp, struct uet_sq_slot *slot,
+			    struct uet_defer *d)
+{
+	struct uet_sq *sq = &qp->sq;
+	u8 status = uet_wqe_local(qp, slot);
+
+	spin_lock_irq(&sq->lock);
+	sq->active--;
+	uet_slot_done(slot, status, 0);
+	if (status != IB_WC_SUCCESS) {
+		uet_stat_inc(qp->dev->fep, UET_STAT_BAD_WQE);
+		slot->bad = true;
+		sq->halted = true;
+	}
+	uet_sq_retire(qp, d);
+	spin_unlock_irq(&sq->lock);
 }
 
 /*
@@ -334,8 +392,7 @@ static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 	u8 status = IB_WC_SUCCESS;
 	struct uet_sq_slot *slot;
 	enum uet_sq_todo todo;
-	struct uet_msg *msg;
-	bool blocked;
+	bool start, blocked;
 
 	spin_lock_irq(&sq->lock);
 	todo = uet_sq_todo(qp);
@@ -350,11 +407,13 @@ static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 		status = uet_wqe_prepare(qp, slot,
 					 uet_ring_at(sq->ring, sq->next));
 	spin_lock_irq(&sq->lock);
-	msg = uet_sq_start_next(qp, slot, status, d);
+	start = uet_sq_start_next(qp, slot, status, d);
 	blocked = sq->blocked;
 	spin_unlock_irq(&sq->lock);
-	if (msg)
-		uet_msg_submit(qp->ep, msg, d);
+	if (start && uet_op_is_local(slot->opcode))
+		uet_sq_do_local(qp, slot, d);
+	else if (start)
+		uet_msg_submit(qp->ep, &slot->msg, d);
 	return !blocked;
 }
 

@@ -26,5 +26,6 @@ int uet_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats,
 	if (port != UET_PORT || !stats)
 		return -EINVAL;
 	uet_stats_read(to_udev(ib)->fep, stats->value);
+	uet_counters_leave_out(to_udev(ib), stats->value);
 	return UET_STAT_NR;
 }

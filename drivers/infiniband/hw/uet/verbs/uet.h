@@ -18,6 +18,8 @@
 #define UET_VERBS_H
 
 #include <linux/completion.h>
+#include <linux/iosys-map.h>
+#include <linux/log2.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -25,6 +27,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_counter.h>
 #include <rdma/uet-abi.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -34,9 +37,11 @@
 #define UET_PORT		1
 #define UET_MAX_SGE		32
 #define UET_MAX_WR		16384
+#define UET_MAX_SRQ		BIT(16)
 #define UET_MAX_CQE		BIT(20)
 #define UET_MAX_INLINE		512
 #define UET_MAX_RD_ATOMIC	128
+#define UET_MAX_FR_PAGES	1024
 #define UET_MAX_MR_SIZE		BIT_ULL(38)
 #define UET_MAX_MSG		0x80000000U
 #define UET_GRH_BYTES		40
@@ -51,8 +56,30 @@
 /* Index 0 is no region; this key of it means kernel addresses. */
 #define UET_LOCAL_DMA_LKEY	0x000000ff
 
+/* The kernel has no name for this value of enum ib_wc_opcode. */
+#define UET_WC_BIND_MW		IB_UVERBS_WC_BIND_MW
+
 /* WQEs that one pass of the send queue takes before others get a turn. */
 #define UET_SQ_BUDGET		32
+
+/* Where ib_core makes room for a driver's part: there is none. */
+struct uet_rdma_counter {
+	struct rdma_counter ib;
+};
+
+/**
+ * struct uet_qp_stats - what a QP did
+ * @tx_msgs: sends, writes, reads and atomics that succeeded
+ * @tx_bytes: of sends and writes
+ * @rx_msgs: receives that succeeded
+ * @rx_bytes: of receives
+ */
+struct uet_qp_stats {
+	u64 tx_msgs;
+	u64 tx_bytes;
+	u64 rx_msgs;
+	u64 rx_bytes;
+};
 
 struct uet_dev {
 	struct ib_device ib;
@@ -60,8 +87,15 @@ struct uet_dev {
 
 	struct xarray qps;	/* QP number -> struct uet_qp */
 	u32 qp_next;
-	struct xarray mrs;	/* key index -> struct uet_mr; RCU readers */
-	u32 mr_next;
+	struct xarray mkeys;	/* key index -> struct uet_mkey; RCU readers */
+	u32 mkey_next;
+	spinlock_t mw_lock;	/* windows of all maps */
+	struct xarray srqs;	/* number -> struct uet_srq */
+	u32 srq_next;
+	struct xarray counters;	/* id -> struct uet_counter */
+	u32 counter_next;
+	struct mutex counter_mutex;	/* counters and QPs bound to them */
+	struct uet_qp_stats counted;	/* by counters that are gone */
 	struct xarray ahs;	/* handle -> struct uet_ah of user space */
 	u32 ah_next;
 
@@ -78,6 +112,7 @@ struct uet_pd {
 
 struct uet_ah {
 	struct ib_ah ib;
+	struct rdma_ah_attr attr;	/* without the GID reference */
 	struct uet_path *path;
 	u32 num;		/* 0: AH of the kernel */
 };
@@ -134,29 +169,96 @@ struct uet_cq {
 };
 
 /**
- * struct uet_mr - memory region
- * @ib: what ib_core sees
+ * struct uet_map - memory that a key may lead to
  * @mem: what the engine sees; its last reference frees this struct
- * @umem: pinned pages; NULL for a DMA region: all kernel addresses
- * @bvec: blocks of @mem
+ * @bvec: blocks of @mem; NULL for a window, which uses those of @parent
+ * @room: entries of @bvec
+ * @parent: windows: memory of the region, with a reference
+ * @node: windows: entry of @parent->windows; whoever takes it out revokes the
+ *	window
+ * @windows: windows on this memory
+ * @dying: no window may be bound any more
+ * @rcu: for freeing
+ *
+ * @node, @windows and @dying are under uet_dev.mw_lock.
+ */
+struct uet_map {
+	struct uet_mem mem;
+	struct bio_vec *bvec;
+	u32 room;
+	struct uet_map *parent;
+	struct list_head node;
+	struct list_head windows;
+	bool dying;
+	struct rcu_head rcu;
+};
+
+enum uet_mkey_kind {
+	UET_MKEY_MR,		/* never changes once it is published */
+	UET_MKEY_DMA,		/* the same: all kernel addresses */
+	UET_MKEY_FRWR,
+	UET_MKEY_MW1,
+	UET_MKEY_MW2,
+};
+
+/**
+ * struct uet_mkey - what a key means
+ * @lock: FRWR and windows: protects everything below but @rcu; leaf
+ * @kind: enum uet_mkey_kind
+ * @key: lkey or rkey; 0 while there is no valid one
+ * @access: enum ib_access_flags
+ * @qpn: windows of type 2: the one QP that may use it, else 0
  * @pd: protection domain; compared only
+ * @map: memory; NULL for UET_MKEY_DMA and for FRWR and windows without a key
  * @iova: address of the first byte as users name it
  * @length: bytes
- * @key: lkey and rkey
- * @access: enum ib_access_flags
+ * @off: where in @map the first byte is
  * @rcu: for freeing
+ */
+struct uet_mkey {
+	spinlock_t lock;	/* see above */
+	u8 kind;
+	u32 key;
+	int access;
+	u32 qpn;
+	const struct ib_pd *pd;
+	struct uet_map *map;
+	u64 iova;
+	u64 length;
+	u64 off;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct uet_mr - memory region
+ * @ib: what ib_core sees
+ * @mkey: its key
+ * @umem: pinned pages of a process, or NULL
+ * @dmabuf: imported buffer, or NULL
+ * @vmap: kernel mapping of @dmabuf
+ * @fr: FRWR: two maps, so that one can be filled while the other is in use
+ * @fr_next: FRWR: the one that map_mr_sg() filled last
+ * @fr_ready: FRWR: @fr_next waits for its REG_MR
  */
 struct uet_mr {
 	struct ib_mr ib;
-	struct uet_mem mem;
+	struct uet_mkey mkey;
 	struct ib_umem *umem;
-	struct bio_vec *bvec;
-	const struct ib_pd *pd;
-	u64 iova;
-	u64 length;
-	u32 key;
-	int access;
-	struct rcu_head rcu;
+	struct dma_buf *dmabuf;
+	struct iosys_map vmap;
+	struct uet_map *fr[2];
+	u8 fr_next;
+	bool fr_ready;
+};
+
+/**
+ * struct uet_mw - memory window
+ * @ib: what ib_core sees
+ * @mkey: its key; freed on its own, since look-ups may outlive this struct
+ */
+struct uet_mw {
+	struct ib_mw ib;
+	struct uet_mkey *mkey;
 };
 
 enum uet_slot_state {
@@ -170,6 +272,7 @@ enum uet_slot_state {
  * struct uet_sq_slot - a send work request from doorbell to completion
  * @msg: what the engine works on
  * @path: kernel QPs: where to, taken when the request was posted
+ * @mr: kernel QPs: region of REG_MR
  * @wr_id: of the request
  * @vendor: code that explains a bad @status
  * @status: enum ib_wc_status
@@ -182,6 +285,7 @@ enum uet_slot_state {
 struct uet_sq_slot {
 	struct uet_msg msg;
 	struct uet_path *path;
+	struct uet_mr *mr;
 	u64 wr_id;
 	u32 vendor;
 	u8 status;
@@ -205,7 +309,7 @@ struct uet_sq_slot {
  * @prod: kernel QPs: next entry to post
  * @next: next entry to start
  * @cons: oldest entry that has not completed
- * @reads: READs with the engine
+ * @reads: READs and atomics with the engine
  * @active: messages with the engine
  * @running: somebody works on the queue
  * @again: somebody else wanted to meanwhile
@@ -254,21 +358,22 @@ struct uet_recv_wr {
 };
 
 /**
- * struct uet_rq - receive queue
+ * struct uet_rq - ring of receive requests, of a QP or an SRQ
  * @lock: protects all below
+ * @pd: whose memory keys count
  * @ring: WQEs; NULL for depth 0
  * @wqe: the entry being read, a private copy
  * @spare: request for the usual case of one at a time
  * @max_sge: per request
- * @prod: kernel QPs: next entry to post
+ * @prod: kernel queues: next entry to post
  * @cons: next entry to use
- * @active: requests with the engine
  * @spare_used: @spare is with the engine
  * @flushing: what is posted completes with a flush error at once
  * @broken: as in struct uet_sq
  */
 struct uet_rq {
 	spinlock_t lock;	/* ring and state */
+	const struct ib_pd *pd;
 	struct uet_ringbuf *ring;
 	void *wqe;
 	struct uet_recv_wr *spare;
@@ -276,10 +381,41 @@ struct uet_rq {
 
 	u32 prod;
 	u32 cons;
-	u32 active;
 	bool spare_used;
 	bool flushing;
 	bool broken;
+};
+
+/* Bits of uet_srq.events. */
+enum uet_srq_event {
+	UET_SRQ_EV_LIMIT,
+	UET_SRQ_EV_ERR,
+};
+
+/**
+ * struct uet_srq - shared receive queue
+ * @ib: what ib_core sees
+ * @rq: the ring
+ * @num: number among the SRQs of the device
+ * @limit: fewer requests than that give an event, once; 0: none; under rq.lock
+ * @reported: that the ring is broken was reported; under rq.lock
+ * @mutex: one resize at a time
+ * @event_work: events
+ * @events: enum uet_srq_event bits for @event_work
+ * @refs: one for the SRQ, one per pending work
+ * @gone: completed by the last reference
+ */
+struct uet_srq {
+	struct ib_srq ib;
+	struct uet_rq rq;
+	u32 num;
+	u32 limit;
+	bool reported;
+	struct mutex mutex;	/* see above */
+	struct work_struct event_work;
+	unsigned long events;
+	refcount_t refs;
+	struct completion gone;
 };
 
 /* Bits of uet_qp.events: what the event work has to do. */
@@ -290,6 +426,7 @@ enum uet_qp_event {
 	UET_QP_EV_ACCESS_ERR,
 	UET_QP_EV_COMM_EST,
 	UET_QP_EV_SQ_DRAINED,
+	UET_QP_EV_LAST_WQE,
 };
 
 /**
@@ -298,6 +435,7 @@ enum uet_qp_event {
  * @dev: device
  * @ep: what it is on the wire
  * @mode: how messages travel
+ * @unreliable: UC
  * @user: rings are shared with user space
  * @grh: datagrams: receive buffers start with 40 bytes of GRH
  * @mutex: serialises modify, destroy and the error work
@@ -307,11 +445,18 @@ enum uet_qp_event {
  *	elsewhere only under @mutex
  * @qkey: datagrams
  * @access: RC, RU: what peers may do at all, enum ib_access_flags
- * @max_reads: READs under way at a time
+ * @max_reads: READs and atomics under way at a time
  * @comm_est: IB_EVENT_COMM_EST was given
+ * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was given
  * @sqd_event: IB_EVENT_SQ_DRAINED is due; under sq.lock
+ * @recvs: receive requests with the engine
+ * @stats: tx part under sq.lock, rx part by receive callbacks; each with one
+ *	writer at a time
+ * @stats_base: @stats when the QP was bound to its counter
+ * @counter_node: entry of the counter's list of QPs
  * @sq: send queue
- * @rq: receive queue
+ * @rq: receive queue of its own
+ * @rxq: where receive requests come from: @rq, or that of an SRQ
  * @run_notify: resume the send queue once no lock is held
  * @run_work: the same as BH work
  * @event_work: everything that needs process context
@@ -324,6 +469,7 @@ struct uet_qp {
 	struct uet_dev *dev;
 	struct uet_ep *ep;
 	enum uet_ep_mode mode;
+	bool unreliable;
 	bool user;
 	bool grh;
 
@@ -336,10 +482,17 @@ struct uet_qp {
 	int access;
 	u32 max_reads;
 	unsigned long comm_est;
+	unsigned long last_wqe;
 	bool sqd_event;
+	atomic_t recvs;
+
+	struct uet_qp_stats stats;
+	struct uet_qp_stats stats_base;
+	struct list_head counter_node;
 
 	struct uet_sq sq;
 	struct uet_rq rq;
+	struct uet_rq *rxq;
 
 	struct uet_notify run_notify;
 	struct work_struct run_work;
@@ -369,9 +522,25 @@ static inline struct uet_mr *to_umr(struct ib_mr *ib)
 	return container_of(ib, struct uet_mr, ib);
 }
 
+static inline struct uet_mw *to_umw(struct ib_mw *ib)
+{
+	return container_of(ib, struct uet_mw, ib);
+}
+
 static inline struct uet_qp *to_uqp(struct ib_qp *ib)
 {
 	return container_of(ib, struct uet_qp, ib);
+}
+
+static inline struct uet_srq *to_usrq(struct ib_srq *ib)
+{
+	return container_of(ib, struct uet_srq, ib);
+}
+
+/* Ring entries for a queue of @asked requests. */
+static inline u32 uet_depth(u32 asked)
+{
+	return asked ? roundup_pow_of_two(asked) : 0;
 }
 
 static inline void *uet_ring_at(const struct uet_ringbuf *rb, u32 i)
@@ -424,28 +593,79 @@ void uet_mmap_free(struct rdma_user_mmap_entry *entry);
 int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		  struct uverbs_attr_bundle *attrs);
 int uet_destroy_cq(struct ib_cq *ib, struct ib_udata *udata);
+int uet_resize_cq(struct ib_cq *ib, UET_RESIZE_CQE cqe, struct ib_udata *udata);
 int uet_poll_cq(struct ib_cq *ib, int nr, struct ib_wc *wc);
 int uet_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags);
 bool uet_cq_push(struct ib_cq *ib, struct uet_cqe *cqe, struct ib_qp *qp,
 		 struct uet_defer *d);
 void uet_cq_forget(struct ib_cq *ib, const struct ib_qp *qp);
 
+/* mkey.c */
+int uet_mkey_publish(struct uet_dev *dev, struct uet_mkey *mkey, u32 *key);
+void uet_mkey_replace(struct uet_dev *dev, struct uet_mkey *mkey, u32 key);
+void uet_mkey_retract(struct uet_dev *dev, struct uet_mkey *mkey, u32 key);
+struct uet_mkey *uet_mkey_find(struct uet_dev *dev, u32 key);
+struct uet_map *uet_map_alloc(gfp_t gfp);
+void uet_map_put(struct uet_map *map);
+void uet_map_revoke(struct uet_map *map);
+void uet_map_kill(struct uet_dev *dev, struct uet_map *map);
+int uet_mkey_local(const struct ib_pd *pd, bool user, u32 lkey, u64 addr,
+		   u32 len, bool write, struct uet_sge *sge);
+enum uet_rc uet_mkey_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
+			    u8 access, struct uet_sge *sge);
+bool uet_mkey_may_invalidate(const struct uet_qp *qp, u32 key);
+int uet_mkey_invalidate(const struct uet_qp *qp, u32 key);
+bool uet_mkey_busy(struct uet_dev *dev, u32 key);
+void uet_sges_put(struct uet_sge *sge, unsigned int nr);
+
 /* mr.c */
+struct uet_mr *uet_mr_alloc(struct ib_pd *pd, int access, u64 iova, u64 length);
+int uet_mr_check(u64 length, u64 iova, int access);
+int uet_mr_fill(struct uet_map *map, struct sg_table *sgt, u64 skip,
+		u64 length);
+int uet_mr_publish(struct uet_mr *mr, struct ib_pd *pd);
 struct ib_mr *uet_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *uet_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			      u64 iova, int access,
 			      UET_DMAH_PARAM struct ib_udata *udata);
+struct ib_mr *uet_rereg_user_mr(struct ib_mr *ib, int flags, u64 start,
+				u64 length, u64 iova, int access,
+				struct ib_pd *pd, struct ib_udata *udata);
 int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
-int uet_mr_local(const struct uet_qp *qp, u32 lkey, u64 addr, u32 len,
-		 bool write, struct uet_sge *sge);
-enum uet_rc uet_mr_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
-			  u8 access, struct uet_sge *sge);
-void uet_sges_put(struct uet_sge *sge, unsigned int nr);
+
+/* dmabuf.c */
+#if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)
+struct ib_mr *uet_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				     u64 iova, int fd, int access,
+				     UET_DMAH_PARAM
+				     struct uverbs_attr_bundle *attrs);
+void uet_dmabuf_put(struct uet_mr *mr);
+#else
+static inline void uet_dmabuf_put(struct uet_mr *mr)
+{
+}
+#endif
+
+/* frwr.c */
+struct ib_mr *uet_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max);
+int uet_map_mr_sg(struct ib_mr *ib, struct scatterlist *sg, int nents,
+		  unsigned int *offset);
+void uet_frwr_free(struct uet_mr *mr);
+int uet_frwr_register(const struct uet_qp *qp, struct uet_mr *mr, u32 key,
+		      int access);
+
+/* mw.c */
+int uet_alloc_mw(struct ib_mw *ib, struct ib_udata *udata);
+int uet_dealloc_mw(struct ib_mw *ib);
+int uet_mw_bind(const struct uet_qp *qp, const struct uet_send_wqe *wqe);
+void uet_window_end(struct uet_dev *dev, struct uet_map *map);
+void uet_windows_end(struct uet_dev *dev, struct uet_map *map);
 
 /* ah.c */
 int uet_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 		  struct ib_udata *udata);
 int uet_destroy_ah(struct ib_ah *ib, u32 flags);
+int uet_query_ah(struct ib_ah *ib, struct rdma_ah_attr *attr);
 struct uet_path *uet_ah_path(struct uet_qp *qp, u32 num);
 struct uet_path *uet_path_from_attr(struct uet_dev *dev,
 				    const struct rdma_ah_attr *attr,
@@ -476,8 +696,11 @@ int uet_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad_wr);
 
 /* wqe.c */
-bool uet_op_ok(enum uet_ep_mode mode, unsigned int op);
+bool uet_op_ok(const struct uet_qp *qp, unsigned int op);
+bool uet_op_fetches(unsigned int op);
+bool uet_op_is_local(unsigned int op);
 u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry);
+u8 uet_wqe_local(struct uet_qp *qp, const struct uet_sq_slot *slot);
 
 /* sq.c */
 bool uet_sq_run(struct uet_qp *qp, struct uet_defer *d, int budget);
@@ -494,14 +717,54 @@ void uet_msg_done(struct uet_ep *ep, struct uet_msg *msg, int status,
 int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr);
 void uet_rq_flush(struct uet_qp *qp, struct uet_defer *d);
-void uet_rq_reset(struct uet_qp *qp);
-bool uet_recv_ready(struct uet_ep *ep);
 struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
 			      const struct uet_rx_hdr *hdr,
 			      struct uet_defer *d);
+bool uet_recv_ready(struct uet_ep *ep);
 void uet_recv_done(struct uet_ep *ep, struct uet_recv *recv, int status,
 		   struct uet_defer *d);
-struct uet_recv_wr *uet_recv_wr_alloc(u32 max_sge, gfp_t gfp);
+
+/* rq.c */
+int uet_rq_create(struct uet_rq *rq, const struct ib_pd *pd, u32 depth,
+		  u32 max_sge, struct ib_udata *udata);
+void uet_rq_free(struct uet_rq *rq);
+void uet_rq_done(struct uet_rq *rq, struct uet_recv_wr *wr);
+u32 uet_rq_posted(struct uet_rq *rq);
+void uet_rq_take(struct uet_rq *rq);
+struct uet_recv_wr *uet_rq_next(struct uet_rq *rq, bool data, u8 *status);
+void uet_rq_reset(struct uet_rq *rq);
+int uet_rq_put(struct uet_rq *rq, const struct ib_recv_wr *wr);
+
+/* srq.c */
+int uet_create_srq(struct ib_srq *ib, struct ib_srq_init_attr *init,
+		   struct ib_udata *udata);
+int uet_modify_srq(struct ib_srq *ib, struct ib_srq_attr *attr,
+		   enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int uet_query_srq(struct ib_srq *ib, struct ib_srq_attr *attr);
+int uet_destroy_srq(struct ib_srq *ib, struct ib_udata *udata);
+int uet_post_srq_recv(struct ib_srq *ib, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad_wr);
+void uet_srq_check(struct uet_srq *srq);
+
+/* counter.c */
+int uet_counter_bind_qp(struct rdma_counter *counter,
+			struct ib_qp *ib UET_COUNTER_PORT);
+int uet_counter_unbind_qp(struct ib_qp *ib UET_COUNTER_PORT);
+int uet_counter_dealloc(struct rdma_counter *counter);
+struct rdma_hw_stats *uet_counter_alloc_stats(struct rdma_counter *counter);
+int uet_counter_update_stats(struct rdma_counter *counter);
+void uet_counters_leave_out(struct uet_dev *dev, u64 *value);
+void uet_counter_init(struct rdma_counter *counter);
+
+/* restrack.c */
+int uet_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ib);
+int uet_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ib);
+int uet_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ib);
+int uet_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ib);
+
+/* mcast.c */
+int uet_attach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid);
+int uet_detach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid);
 
 /* stats.c */
 void uet_stats_init(void);

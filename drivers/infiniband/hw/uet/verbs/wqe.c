@@ -10,20 +10,60 @@
 
 #define OP(op)		BIT(UET_WQE_##op)
 #define OPS_SEND	(OP(SEND) | OP(SEND_IMM))
-#define OPS_RDMA	(OP(WRITE) | OP(WRITE_IMM) | OP(READ))
+#define OPS_WRITE	(OP(WRITE) | OP(WRITE_IMM))
+#define OPS_ATOMIC	(OP(CMP_SWAP) | OP(FETCH_ADD))
+#define OPS_FETCH	(OP(READ) | OPS_ATOMIC)
+#define OPS_LOCAL	(OP(LOCAL_INV) | OP(REG_MR) | OP(BIND_MW))
+#define OPS_UD		OPS_SEND
+#define OPS_UC		(OPS_SEND | OP(SEND_INV) | OPS_WRITE | OPS_LOCAL)
+#define OPS_RC		(OPS_UC | OPS_FETCH)
+#define OPS_RU		(OPS_SEND | OPS_WRITE | OP(READ))
 #define UET_WQE_FLAGS	(UET_WQE_SIGNALED | UET_WQE_SOLICITED | \
 			 UET_WQE_FENCE | UET_WQE_INLINE)
 
 /**
- * uet_op_ok - does a kind of QP have this operation?
- * @mode: kind of QP
+ * uet_op_ok - does a QP have this operation?
+ * @qp: QP
  * @op: enum uet_wqe_op, or any other number
  */
-bool uet_op_ok(enum uet_ep_mode mode, unsigned int op)
+bool uet_op_ok(const struct uet_qp *qp, unsigned int op)
 {
-	u32 ops = mode == UET_EP_UUD ? OPS_SEND : OPS_SEND | OPS_RDMA;
+	u32 ops;
 
-	return op <= UET_WQE_READ && ops & BIT(op);
+	switch (qp->mode) {
+	case UET_EP_ROD:
+		ops = qp->unreliable ? OPS_UC : OPS_RC;
+		break;
+	case UET_EP_RUD:
+		ops = OPS_RU;
+		break;
+	default:
+		ops = OPS_UD;
+	}
+	/* REG_MR names a region by its address. */
+	if (qp->user)
+		ops &= ~OP(REG_MR);
+	return op <= UET_WQE_BIND_MW && ops & BIT(op);
+}
+
+/**
+ * uet_op_fetches - is the operation one that brings data back?
+ * @op: enum uet_wqe_op
+ *
+ * Those count against max_rd_atomic, and a fence waits for them.
+ */
+bool uet_op_fetches(unsigned int op)
+{
+	return op <= UET_WQE_BIND_MW && OPS_FETCH & BIT(op);
+}
+
+/**
+ * uet_op_is_local - is the operation one that sends nothing?
+ * @op: enum uet_wqe_op
+ */
+bool uet_op_is_local(unsigned int op)
+{
+	return op <= UET_WQE_BIND_MW && OPS_LOCAL & BIT(op);
 }
 
 /* Does the operation fit the kind of QP, and are all fields as they must? */
@@ -31,12 +71,15 @@ static bool uet_wqe_ok(const struct uet_qp *qp, const struct uet_send_wqe *wqe)
 {
 	const struct uet_sq *sq = &qp->sq;
 
-	if (!uet_op_ok(qp->mode, wqe->opcode) ||
+	if (!uet_op_ok(qp, wqe->opcode) ||
 	    wqe->flags & ~UET_WQE_FLAGS || wqe->jkey || wqe->addr_idx ||
+	    (wqe->mr_lkey && wqe->opcode != UET_WQE_BIND_MW) ||
 	    memchr_inv(wqe->reserved, 0, sizeof(wqe->reserved)))
 		return false;
+	if (uet_op_is_local(wqe->opcode))
+		return !wqe->num_sge && !wqe->inline_len;
 	if (wqe->flags & UET_WQE_INLINE)
-		return wqe->opcode != UET_WQE_READ && !wqe->num_sge &&
+		return !uet_op_fetches(wqe->opcode) && !wqe->num_sge &&
 		       wqe->inline_len <= sq->max_inline;
 	return !wqe->inline_len && wqe->num_sge <= sq->max_sge;
 }
@@ -54,14 +97,15 @@ static u8 uet_wqe_sges(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 		len += in[i].length;
 		if (len > UET_MAX_MSG)
 			return IB_WC_LOC_LEN_ERR;
-		if (uet_mr_local(qp, in[i].lkey, in[i].addr, in[i].length,
-				 wqe->opcode == UET_WQE_READ,
-				 &msg->sge[msg->nr_sge]))
+		if (uet_mkey_local(qp->ib.pd, qp->user, in[i].lkey, in[i].addr,
+				   in[i].length, uet_op_fetches(wqe->opcode),
+				   &msg->sge[msg->nr_sge]))
 			return IB_WC_LOC_PROT_ERR;
 		msg->nr_sge++;
 	}
 	msg->len = len;
-	return IB_WC_SUCCESS;
+	return OPS_ATOMIC & BIT(wqe->opcode) && len != sizeof(u64) ?
+	       IB_WC_LOC_LEN_ERR : IB_WC_SUCCESS;
 }
 
 /*
@@ -133,8 +177,25 @@ static void uet_wqe_headers(const struct uet_qp *qp,
 	case UET_WQE_READ:
 		msg->op = UET_OP_READ;
 		break;
+	case UET_WQE_SEND_INV:
+		msg->op = UET_OP_SEND_INVALIDATE;
+		msg->match = (u32)wqe->rkey;
+		if (solicited)
+			msg->flags |= UET_MSG_SOLICITED;
+		return;
+	case UET_WQE_CMP_SWAP:
+		msg->op = UET_OP_FETCHING_ATOMIC;
+		msg->amo_op = UET_AMO_CSWAP;
+		msg->amo_operand = wqe->swap;
+		msg->amo_compare = wqe->compare_add;
+		break;
+	case UET_WQE_FETCH_ADD:
+		msg->op = UET_OP_FETCHING_ATOMIC;
+		msg->amo_op = UET_AMO_SUM;
+		msg->amo_operand = wqe->compare_add;
+		break;
 	}
-	if (msg->op == UET_OP_WRITE || msg->op == UET_OP_READ) {
+	if (!(OPS_SEND & BIT(wqe->opcode))) {
 		msg->match = wqe->rkey;
 		msg->offset = wqe->remote_addr;
 	}
@@ -174,6 +235,8 @@ u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry)
 	*msg = (struct uet_msg){ .sge = msg->sge };
 	if (!uet_wqe_ok(qp, wqe))
 		return IB_WC_LOC_QP_OP_ERR;
+	if (uet_op_is_local(wqe->opcode))
+		return IB_WC_SUCCESS;
 	if (wqe->flags & UET_WQE_INLINE)
 		uet_wqe_inline(wqe, entry, msg);
 	else
@@ -182,4 +245,31 @@ u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry)
 		return status;
 	uet_wqe_headers(qp, wqe, msg);
 	return qp->mode == UET_EP_ROD ? status : uet_wqe_target(qp, wqe, slot);
+}
+
+/**
+ * uet_wqe_local - do what needs no message
+ * @qp: QP; the caller is the runner of its send queue
+ * @slot: the request that was prepared last
+ *
+ * Context: process or softirq, no lock held.
+ * Return: enum ib_wc_status.
+ */
+u8 uet_wqe_local(struct uet_qp *qp, const struct uet_sq_slot *slot)
+{
+	const struct uet_send_wqe *wqe = qp->sq.wqe;
+	int err;
+
+	switch (wqe->opcode) {
+	case UET_WQE_LOCAL_INV:
+		err = wqe->rkey == (u32)wqe->rkey ?
+		      uet_mkey_invalidate(qp, wqe->rkey) : -EINVAL;
+		break;
+	case UET_WQE_REG_MR:
+		err = uet_frwr_register(qp, slot->mr, wqe->rkey, wqe->swap);
+		break;
+	default:
+		err = uet_mw_bind(qp, wqe);
+	}
+	return err ? IB_WC_MW_BIND_ERR : IB_WC_SUCCESS;
 }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Regions of dma-buf memory. Software reads and writes it by the processor,
+ * so the buffer is mapped for the kernel as long as the region lives, which
+ * also keeps it in place. Its pages belong to the exporter: what is sent is
+ * copied, no packet refers to them.
+ */
+#include <linux/dma-buf.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "uet.h"
+
+static struct page *uet_kernel_page(void *addr)
+{
+	if (is_vmalloc_addr(addr))
+		return vmalloc_to_page(addr);
+	return virt_addr_valid(addr) ? virt_to_page(addr) : NULL;
+}
+
+/* One block per page of the kernel mapping. */
+static int uet_dmabuf_fill(struct uet_map *map, void *addr, u64 length)
+{
+	struct uet_mem *mem = &map->mem;
+	u64 nr, left = length;
+	u32 i;
+
+	mem->first_off = offset_in_page(addr);
+	nr = (mem->first_off + length + PAGE_SIZE - 1) >> PAGE_SHIFT;
+	if (nr > INT_MAX / sizeof(*map->bvec))
+		return -ENOMEM;
+	map->bvec = kvcalloc(nr, sizeof(*map->bvec), GFP_KERNEL_ACCOUNT);
+	if (!map->bvec)
+		return -ENOMEM;
+	map->room = nr;
+	for (i = 0; i < nr; i++) {
+		u32 n = min_t(u64, left, PAGE_SIZE - offset_in_page(addr));
+		struct page *page = uet_kernel_page(addr);
+
+		/* Memory of a device, which packets cannot be copied from. */
+		if (!page)
+			return -EOPNOTSUPP;
+		bvec_set_page(&map->bvec[i], page, n, offset_in_page(addr));
+		addr += n;
+		left -= n;
+	}
+	mem->bvec = map->bvec;
+	mem->nr_bvec = nr;
+	mem->shift = PAGE_SHIFT;
+	mem->length = length;
+	mem->copy = true;
+	return 0;
+}
+
+/* Undo uet_dmabuf_get(). Context: process. */
+void uet_dmabuf_put(struct uet_mr *mr)
+{
+	dma_buf_end_cpu_access(mr->dmabuf, DMA_BIDIRECTIONAL);
+	dma_buf_vunmap_unlocked(mr->dmabuf, &mr->vmap);
+	dma_buf_put(mr->dmabuf);
+}
+
+static int uet_dmabuf_get(struct uet_mr *mr, int fd, u64 offset, u64 length)
+{
+	struct dma_buf *dmabuf = dma_buf_get(fd);
+	int err;
+
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf);
+	err = -EINVAL;
+	if (offset > dmabuf->size || length > dmabuf->size - offset)
+		goto err_put;
+	err = dma_buf_vmap_unlocked(dmabuf, &mr->vmap);
+	if (err)
+		goto err_put;
+	err = -EOPNOTSUPP;
+	if (mr->vmap.is_iomem)
+		goto err_vunmap;
+	err = dma_buf_begin_cpu_access(dmabuf, DMA_BIDIRECTIONAL);
+	if (err)
+		goto err_vunmap;
+	mr->dmabuf = dmabuf;
+	return 0;
+
+err_vunmap:
+	dma_buf_vunmap_unlocked(dmabuf, &mr->vmap);
+err_put:
+	dma_buf_put(dmabuf);
+	return err;
+}
+
+/**
+ * uet_reg_user_mr_dmabuf - register a part of a dma-buf
+ * @pd: protection domain
+ * @offset: first byte in the buffer
+ * @length: bytes
+ * @iova: first address as users name it
+ * @fd: the buffer
+ * @access: enum ib_access_flags
+ * @attrs: of the verb; none of ours
+ *
+ * Context: process.
+ * Return: the region, or ERR_PTR.
+ */
+struct ib_mr *uet_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				     u64 iova, int fd, int access,
+				     UET_DMAH_PARAM
+				     struct uverbs_attr_bundle *attrs)
+{
+	struct uet_mr *mr;
+	int err;
+
+	err = uet_mr_check(length, iova, access);
+	if (err)
+		return ERR_PTR(err);
+	mr = uet_mr_alloc(pd, access, iova, length);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	err = uet_dmabuf_get(mr, fd, offset, length);
+	if (err)
+		goto err_mr;
+	err = uet_dmabuf_fill(mr->mkey.map, mr->vmap.vaddr + offset, length);
+	if (!err)
+		err = uet_mr_publish(mr, pd);
+	if (err)
+		goto err_dmabuf;
+	return &mr->ib;
+
+err_dmabuf:
+	uet_dmabuf_put(mr);
+err_mr:
+	uet_map_put(mr->mkey.map);
+	kfree(mr);
+	return ERR_PTR(err);
+}

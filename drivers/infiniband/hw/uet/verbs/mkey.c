@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Memory keys: which memory a key leads to, and who may do what there.
+ *
+ * A key is a 24-bit index, handed out in turn so that it comes back late, and
+ * eight bits: random at first, the user's where a region or window gets a new
+ * key by a work request. Look-ups run under RCU and take a reference on the
+ * engine's view of the memory (struct uet_mem). To end an access right the key
+ * is made unknown, the memory dead, and copies under way are waited for;
+ * requests in flight then find it dead and fail. Nothing waits for the
+ * network.
+ */
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "uet.h"
+
+static void uet_map_release(struct uet_mem *mem)
+{
+	struct uet_map *map = container_of(mem, struct uet_map, mem);
+
+	if (map->parent)
+		uet_map_put(map->parent);
+	kvfree(map->bvec);
+	kfree_rcu(map, rcu);
+}
+
+/* An empty map with one reference, alive. */
+struct uet_map *uet_map_alloc(gfp_t gfp)
+{
+	struct uet_map *map = kzalloc(sizeof(*map), gfp);
+
+	if (map) {
+		uet_mem_init(&map->mem, uet_map_release);
+		INIT_LIST_HEAD(&map->node);
+		INIT_LIST_HEAD(&map->windows);
+	}
+	return map;
+}
+
+void uet_map_put(struct uet_map *map)
+{
+	uet_mem_put(&map->mem);
+}
+
+/**
+ * uet_map_revoke - no more access; wait for copies under way
+ * @map: alive; called once
+ *
+ * The wait is for the copy of one packet: copies run with BHs off, so they are
+ * not preempted, and take no lock.
+ *
+ * Context: any.
+ */
+void uet_map_revoke(struct uet_map *map)
+{
+	uet_mem_exit(&map->mem);
+	while (refcount_read(&map->mem.users))
+		cpu_relax();
+}
+
+/**
+ * uet_map_kill - end memory and all windows on it, and drop a reference
+ * @dev: device
+ * @map: alive
+ *
+ * Context: process.
+ */
+void uet_map_kill(struct uet_dev *dev, struct uet_map *map)
+{
+	uet_windows_end(dev, map);
+	uet_mem_kill(&map->mem);
+	uet_map_put(map);
+}
+
+/**
+ * uet_mkey_publish - give something a place among the keys
+ * @dev: device
+ * @mkey: with no key yet: not found by look-ups before it has one
+ * @key: set to the first key it may have
+ *
+ * Context: process.
+ * Return: 0, -EBUSY if all are in use, -ENOMEM.
+ */
+int uet_mkey_publish(struct uet_dev *dev, struct uet_mkey *mkey, u32 *key)
+{
+	u32 index;
+	int err;
+
+	spin_lock_init(&mkey->lock);
+	err = xa_alloc_cyclic(&dev->mkeys, &index, mkey,
+			      XA_LIMIT(1, UET_KEY_INDEX_MAX), &dev->mkey_next,
+			      GFP_KERNEL);
+	if (err < 0)
+		return err;
+	*key = index << 8 | get_random_u8();
+	return 0;
+}
+
+/**
+ * uet_mkey_replace - let something take over a key
+ * @dev: device
+ * @mkey: what has the key from now on
+ * @key: a key in use; who had it is not found by it any more
+ *
+ * Context: process.
+ */
+void uet_mkey_replace(struct uet_dev *dev, struct uet_mkey *mkey, u32 key)
+{
+	spin_lock_init(&mkey->lock);
+	mkey->key = key;
+	/* The place exists, so there is nothing to allocate. */
+	xa_store(&dev->mkeys, key >> 8, mkey, GFP_KERNEL);
+}
+
+/* The caller frees what is behind it after a grace period. */
+void uet_mkey_retract(struct uet_dev *dev, struct uet_mkey *mkey, u32 key)
+{
+	xa_cmpxchg(&dev->mkeys, key >> 8, mkey, NULL, GFP_KERNEL);
+}
+
+/* What has the index of @key, whatever its key is. RCU read side. */
+struct uet_mkey *uet_mkey_find(struct uet_dev *dev, u32 key)
+{
+	return xa_load(&dev->mkeys, key >> 8);
+}
+
+/*
+ * Kernel memory that a peer names: only what the linear map has, so that a
+ * wild address is refused and not an oops.
+ */
+static bool uet_dma_range_ok(u64 addr, u32 len)
+{
+	void *first = (void *)(uintptr_t)addr;
+
+	return addr == (uintptr_t)addr && virt_addr_valid(first) &&
+	       virt_addr_valid(first + len - 1);
+}
+
+/* Who wants what where. */
+struct uet_key_use {
+	u32 key;
+	const struct ib_pd *pd;
+	u32 qpn;		/* remote access: to which QP; else 0 */
+	int access;		/* enum ib_access_flags, all needed */
+	u64 addr;
+	u32 len;		/* not 0 */
+};
+
+static bool uet_key_is_window(const struct uet_mkey *mkey)
+{
+	return mkey->kind == UET_MKEY_MW1 || mkey->kind == UET_MKEY_MW2;
+}
+
+static bool uet_key_is_for(const struct uet_mkey *mkey,
+			   const struct uet_key_use *use)
+{
+	if (READ_ONCE(mkey->key) != use->key || mkey->pd != use->pd)
+		return false;
+	if (!uet_key_is_window(mkey))
+		return true;
+	/* Windows are for peers. */
+	return use->qpn && (!mkey->qpn || mkey->qpn == use->qpn);
+}
+
+/* RCU read side; what may change is locked. Takes a reference. */
+static enum uet_rc uet_mkey_check(const struct uet_mkey *mkey,
+				  const struct uet_key_use *use,
+				  struct uet_sge *sge)
+{
+	u64 off = use->addr - mkey->iova;
+
+	if (!uet_key_is_for(mkey, use))
+		return UET_RC_BAD_MKEY;
+	if (use->access & ~mkey->access)
+		return UET_RC_PERM_VIOLATION;
+	if (use->addr < mkey->iova || off >= mkey->length ||
+	    use->len > mkey->length - off)
+		return UET_RC_BAD_ADDR;
+	if (mkey->kind == UET_MKEY_DMA) {
+		if (!uet_dma_range_ok(use->addr, use->len))
+			return UET_RC_BAD_ADDR;
+		*sge = (struct uet_sge){ .off = use->addr, .len = use->len };
+		return UET_RC_OK;
+	}
+	if (!kref_get_unless_zero(&mkey->map->mem.ref))
+		return UET_RC_BAD_MKEY;
+	*sge = (struct uet_sge){
+		.mem = &mkey->map->mem,
+		.off = mkey->off + off,
+		.len = use->len,
+	};
+	return UET_RC_OK;
+}
+
+static enum uet_rc uet_mkey_use(struct uet_dev *dev,
+				const struct uet_key_use *use,
+				struct uet_sge *sge)
+{
+	enum uet_rc rc = UET_RC_BAD_MKEY;
+	struct uet_mkey *mkey;
+	unsigned long irq;
+
+	rcu_read_lock();
+	mkey = uet_mkey_find(dev, use->key);
+	if (mkey && mkey->kind <= UET_MKEY_DMA) {
+		rc = uet_mkey_check(mkey, use, sge);
+	} else if (mkey) {
+		spin_lock_irqsave(&mkey->lock, irq);
+		rc = uet_mkey_check(mkey, use, sge);
+		spin_unlock_irqrestore(&mkey->lock, irq);
+	}
+	rcu_read_unlock();
+	return rc;
+}
+
+/**
+ * uet_mkey_local - memory of a work request
+ * @pd: protection domain of the queue
+ * @user: the queue is of a process
+ * @lkey: key
+ * @addr: first byte
+ * @len: bytes, not 0
+ * @write: the request writes there
+ * @sge: filled in, with a reference on the memory
+ *
+ * Context: any.
+ * Return: 0, or -EACCES if key, protection domain, range or rights are wrong.
+ */
+int uet_mkey_local(const struct ib_pd *pd, bool user, u32 lkey, u64 addr,
+		   u32 len, bool write, struct uet_sge *sge)
+{
+	struct uet_key_use use = {
+		.key = lkey,
+		.pd = pd,
+		.access = write ? IB_ACCESS_LOCAL_WRITE : 0,
+		.addr = addr,
+		.len = len,
+	};
+
+	if (lkey == UET_LOCAL_DMA_LKEY && !user) {
+		*sge = (struct uet_sge){ .off = addr, .len = len };
+		return 0;
+	}
+	return uet_mkey_use(to_udev(pd->device), &use, sge) == UET_RC_OK ?
+	       0 : -EACCES;
+}
+
+static int uet_ib_access(u8 access)
+{
+	return (access & UET_ACCESS_READ ? IB_ACCESS_REMOTE_READ : 0) |
+	       (access & UET_ACCESS_WRITE ? IB_ACCESS_REMOTE_WRITE : 0) |
+	       (access & UET_ACCESS_ATOMIC ? IB_ACCESS_REMOTE_ATOMIC : 0);
+}
+
+/**
+ * uet_mkey_remote - struct uet_fep_ops.mem_get
+ * @ep: endpoint that the request came to
+ * @key: memory key
+ * @addr: first byte
+ * @len: bytes
+ * @access: UET_ACCESS_*
+ * @sge: filled in, with a reference on the memory
+ *
+ * Zero bytes touch nothing and need no key, whatever the key says.
+ *
+ * Context: engine lock.
+ * Return: UET_RC_OK, or why not.
+ */
+enum uet_rc uet_mkey_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
+			    u8 access, struct uet_sge *sge)
+{
+	struct uet_qp *qp = uet_ep_priv(ep);
+	struct uet_key_use use = {
+		.key = key,
+		.pd = qp->ib.pd,
+		.qpn = qp->ib.qp_num,
+		.access = uet_ib_access(access),
+		.addr = addr,
+		.len = len,
+	};
+
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		return UET_RC_DISABLED;
+	if (use.access & ~READ_ONCE(qp->access))
+		return UET_RC_OP_VIOLATION;
+	if (!len) {
+		memset(sge, 0, sizeof(*sge));
+		return UET_RC_OK;
+	}
+	if (key != (u32)key)
+		return UET_RC_BAD_MKEY;
+	return uet_mkey_use(qp->dev, &use, sge);
+}
+
+/* Locked. Regions of processes and type 1 windows end by a verb only. */
+static bool uet_mkey_revocable(const struct uet_mkey *mkey,
+			       const struct uet_qp *qp, u32 key)
+{
+	return mkey->key == key && mkey->pd == qp->ib.pd &&
+	       (mkey->kind == UET_MKEY_FRWR ||
+		(mkey->kind == UET_MKEY_MW2 && mkey->qpn == qp->ib.qp_num));
+}
+
+/**
+ * uet_mkey_may_invalidate - would uet_mkey_invalidate() succeed?
+ * @qp: to which the request belongs or came
+ * @key: key
+ *
+ * Context: any.
+ */
+bool uet_mkey_may_invalidate(const struct uet_qp *qp, u32 key)
+{
+	struct uet_mkey *mkey;
+	unsigned long irq;
+	bool ok = false;
+
+	rcu_read_lock();
+	mkey = uet_mkey_find(qp->dev, key);
+	if (mkey) {
+		spin_lock_irqsave(&mkey->lock, irq);
+		ok = uet_mkey_revocable(mkey, qp, key);
+		spin_unlock_irqrestore(&mkey->lock, irq);
+	}
+	rcu_read_unlock();
+	return ok;
+}
+
+/**
+ * uet_mkey_invalidate - take the key from an FRWR region or a window
+ * @qp: to which the request belongs or came
+ * @key: key
+ *
+ * When it returns not one more byte is read or written by the key.
+ *
+ * Context: any; queue and engine locks may be held.
+ * Return: 0, or -EINVAL if @key is not valid or cannot be invalidated.
+ */
+int uet_mkey_invalidate(const struct uet_qp *qp, u32 key)
+{
+	struct uet_map *map = NULL;
+	struct uet_mkey *mkey;
+	unsigned long irq;
+	bool window;
+
+	rcu_read_lock();
+	mkey = uet_mkey_find(qp->dev, key);
+	if (mkey) {
+		spin_lock_irqsave(&mkey->lock, irq);
+		if (uet_mkey_revocable(mkey, qp, key)) {
+			map = mkey->map;
+			mkey->map = NULL;
+			mkey->key = 0;
+		}
+		window = uet_key_is_window(mkey);
+		spin_unlock_irqrestore(&mkey->lock, irq);
+	}
+	rcu_read_unlock();
+	if (!map)
+		return -EINVAL;
+	if (window) {
+		uet_window_end(qp->dev, map);
+	} else {
+		uet_windows_end(qp->dev, map);
+		uet_map_revoke(map);
+	}
+	/* What the key held; the maps of FRWR have the region's as well. */
+	uet_map_put(map);
+	return 0;
+}
+
+/**
+ * uet_mkey_busy - does anybody hold on to the memory of a key?
+ * @dev: device
+ * @key: key
+ *
+ * Context: any.
+ */
+bool uet_mkey_busy(struct uet_dev *dev, u32 key)
+{
+	struct uet_mkey *mkey;
+	unsigned long irq;
+	bool busy = false;
+
+	rcu_read_lock();
+	mkey = uet_mkey_find(dev, key);
+	if (mkey && mkey->kind == UET_MKEY_FRWR) {
+		spin_lock_irqsave(&mkey->lock, irq);
+		/* One for the region, one for the key. */
+		busy = mkey->map && kref_read(&mkey->map->mem.ref) > 2;
+		spin_unlock_irqrestore(&mkey->lock, irq);
+	}
+	rcu_read_unlock();
+	return busy;
+}
+
+/**
+ * uet_sges_put - give back what uet_mkey_local() took
+ * @sge: list
+ * @nr: its entries
+ *
+ * Context: any.
+ */
+void uet_sges_put(struct uet_sge *sge, unsigned int nr)
+{
+	while (nr--)
+		if (sge[nr].mem)
+			uet_mem_put(sge[nr].mem);
+}

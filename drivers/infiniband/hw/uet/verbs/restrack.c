@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* What "rdma resource show -dd" tells about objects of this driver. */
+#include <net/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/restrack.h>
+
+#include "uet.h"
+
+static const char *uet_mode_name(const struct uet_qp *qp)
+{
+	switch (qp->mode) {
+	case UET_EP_ROD:
+		return qp->unreliable ? "rod-unreliable" : "rod";
+	case UET_EP_RUD:
+		return "rud";
+	default:
+		return "uud";
+	}
+}
+
+static int uet_fill_sq(struct sk_buff *msg, struct uet_qp *qp)
+{
+	struct uet_sq *sq = &qp->sq;
+	u32 depth, held, active, reads;
+
+	spin_lock_irq(&sq->lock);
+	depth = sq->ring ? sq->ring->depth : 0;
+	held = sq->next - sq->cons;
+	active = sq->active;
+	reads = sq->reads;
+	spin_unlock_irq(&sq->lock);
+	if (rdma_nl_put_driver_u32(msg, "sq_depth", depth) ||
+	    rdma_nl_put_driver_u32(msg, "sq_started", held) ||
+	    rdma_nl_put_driver_u32(msg, "sq_active", active) ||
+	    rdma_nl_put_driver_u32(msg, "sq_reads", reads))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int uet_fill_rq(struct sk_buff *msg, struct uet_rq *rq)
+{
+	u32 depth, posted;
+
+	spin_lock_irq(&rq->lock);
+	depth = rq->ring ? rq->ring->depth : 0;
+	posted = uet_rq_posted(rq);
+	spin_unlock_irq(&rq->lock);
+	if (rdma_nl_put_driver_u32(msg, "rq_depth", depth) ||
+	    rdma_nl_put_driver_u32(msg, "rq_posted", posted))
+		return -EMSGSIZE;
+	return 0;
+}
+
+int uet_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ib)
+{
+	struct nlattr *nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct uet_qp *qp = to_uqp(ib);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (rdma_nl_put_driver_string(msg, "mode", uet_mode_name(qp)) ||
+	    rdma_nl_put_driver_u32_hex(msg, "wire_qpn", ib->qp_num) ||
+	    uet_fill_sq(msg, qp) || uet_fill_rq(msg, &qp->rq) ||
+	    rdma_nl_put_driver_u32(msg, "rq_active",
+				   atomic_read(&qp->recvs)) ||
+	    (ib->srq && rdma_nl_put_driver_u32(msg, "srqn",
+					       to_usrq(ib->srq)->num)))
+		goto err;
+	nla_nest_end(msg, nest);
+	return 0;
+
+err:
+	nla_nest_cancel(msg, nest);
+	return -EMSGSIZE;
+}
+
+int uet_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ib)
+{
+	struct nlattr *nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct uet_cq *cq = to_ucq(ib);
+	u32 depth, used, armed;
+	bool failed;
+
+	if (!nest)
+		return -EMSGSIZE;
+	spin_lock_irq(&cq->lock);
+	depth = cq->ring->depth;
+	used = cq->prod - (cq->ring->user ? READ_ONCE(cq->ring->hdr->cons) :
+					    cq->cons);
+	armed = cq->armed;
+	failed = cq->failed;
+	spin_unlock_irq(&cq->lock);
+	if (rdma_nl_put_driver_u32(msg, "depth", depth) ||
+	    rdma_nl_put_driver_u32(msg, "unpolled", min(used, depth)) ||
+	    rdma_nl_put_driver_u32(msg, "armed", armed) ||
+	    rdma_nl_put_driver_u32(msg, "overflowed", failed))
+		goto err;
+	nla_nest_end(msg, nest);
+	return 0;
+
+err:
+	nla_nest_cancel(msg, nest);
+	return -EMSGSIZE;
+}
+
+static const char *uet_mr_kind(const struct uet_mr *mr)
+{
+	if (mr->mkey.kind == UET_MKEY_FRWR)
+		return "fast-register";
+	if (mr->mkey.kind == UET_MKEY_DMA)
+		return "dma";
+	return mr->dmabuf ? "dma-buf" : "user";
+}
+
+int uet_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ib)
+{
+	struct nlattr *nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct uet_mr *mr = to_umr(ib);
+	u32 blocks = 0, block = 0;
+	bool valid;
+	int access;
+
+	if (!nest)
+		return -EMSGSIZE;
+	spin_lock_irq(&mr->mkey.lock);
+	valid = mr->mkey.key;
+	access = mr->mkey.access;
+	if (mr->mkey.map) {
+		blocks = mr->mkey.map->mem.nr_bvec;
+		block = BIT(mr->mkey.map->mem.shift);
+	}
+	spin_unlock_irq(&mr->mkey.lock);
+	if (rdma_nl_put_driver_string(msg, "kind", uet_mr_kind(mr)) ||
+	    rdma_nl_put_driver_u32(msg, "valid", valid) ||
+	    rdma_nl_put_driver_u32_hex(msg, "access", access) ||
+	    rdma_nl_put_driver_u32(msg, "blocks", blocks) ||
+	    rdma_nl_put_driver_u32(msg, "block_size", block))
+		goto err;
+	nla_nest_end(msg, nest);
+	return 0;
+
+err:
+	nla_nest_cancel(msg, nest);
+	return -EMSGSIZE;
+}
+
+int uet_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ib)
+{
+	struct nlattr *nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	struct uet_srq *srq = to_usrq(ib);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (rdma_nl_put_driver_u32(msg, "srqn", srq->num) ||
+	    uet_fill_rq(msg, &srq->rq) ||
+	    rdma_nl_put_driver_u32(msg, "limit", READ_ONCE(srq->limit)))
+		goto err;
+	nla_nest_end(msg, nest);
+	return 0;
+
+err:
+	nla_nest_cancel(msg, nest);
+	return -EMSGSIZE;
+}
