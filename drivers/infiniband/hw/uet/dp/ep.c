@@ -231,7 +231,7 @@ EXPORT_SYMBOL_GPL(uet_ep_destroy);
 /**
  * uet_ep_drop_pdc - forget a PDC that takes no more messages
  * @ep: UET_EP_ROD
- * @pdc: what @ep may still point at
+ * @pdc: locked; what @ep may still point at
  */
 void uet_ep_drop_pdc(struct uet_ep *ep, struct uet_pdc *pdc)
 {
@@ -289,6 +289,8 @@ static bool uet_pdc_try(struct uet_pdc *pdc, struct uet_ep *ep,
 	} else if (took) {
 		uet_pdc_add_msg(pdc, msg);
 		uet_pdc_pump(pdc, d);
+	} else {
+		uet_pdc_leave_ep(pdc);
 	}
 	spin_unlock(&pdc->lock);
 	return took;
@@ -310,8 +312,6 @@ static void uet_msg_queue(struct uet_ep *ep, struct uet_msg *msg,
 			break;
 		if (uet_pdc_try(pdc, ep, msg, d))
 			return;
-		if (ep->mode == UET_EP_ROD)
-			uet_ep_drop_pdc(ep, pdc);
 	}
 	ep->fep->ops->msg_done(ep, msg, err, d);
 }

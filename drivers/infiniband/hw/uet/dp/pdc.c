@@ -12,6 +12,7 @@
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 
+#include "ep.h"
 #include "pdc.h"
 
 /* RUD PDCs to one peer, so that short messages pass long ones. */
@@ -376,6 +377,17 @@ static void uet_pdc_drop_tx(struct uet_pdc *pdc)
 }
 
 /**
+ * uet_pdc_leave_ep - the endpoint gets another PDC for its next message
+ * @pdc: locked
+ */
+void uet_pdc_leave_ep(struct uet_pdc *pdc)
+{
+	if (pdc->ep)
+		uet_ep_drop_pdc(pdc->ep, pdc);
+	pdc->ep = NULL;
+}
+
+/**
  * uet_pdc_kill - end a PDC at once
  * @pdc: locked; dead already is fine
  * @status: enum uet_status for messages that are not finished
@@ -392,6 +404,8 @@ void uet_pdc_kill(struct uet_pdc *pdc, int status, struct uet_defer *d)
 	uet_pdc_fail_msgs(pdc, status, d);
 	uet_pdc_drop_tx(pdc);
 	uet_rxside_drop(pdc, d);
+	/* Last: who still finds the PDC there waits for the above. */
+	uet_pdc_leave_ep(pdc);
 	queue_work(uet_wq, &pdc->free_work);
 }
 

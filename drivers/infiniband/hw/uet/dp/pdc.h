@@ -238,8 +238,8 @@ struct uet_flow_key {
 /**
  * struct uet_pdc - packet delivery context
  * @fep: where it lives
- * @ep: UET_EP_ROD initiator: the endpoint it belongs to, else NULL. Only
- *	compared, and used while the PDC has messages of it
+ * @ep: UET_EP_ROD initiator: the endpoint whose uet_ep.pdc points here, else
+ *	NULL; changes under @lock
  * @path: held
  * @id: local PDCID
  * @peer_id: PDCID of the peer, 0 while not known
@@ -353,6 +353,7 @@ struct uet_pdc *uet_pdc_find_target(struct uet_fep *fep,
 struct uet_pdc *uet_pdc_pick(struct uet_fep *fep, struct uet_path *path,
 			     u32 len, int *err);
 void uet_pdc_kill(struct uet_pdc *pdc, int status, struct uet_defer *d);
+void uet_pdc_leave_ep(struct uet_pdc *pdc);
 bool uet_pdc_rename(struct uet_pdc *pdc);
 void uet_pdc_kill_all(struct uet_fep *fep);
 int uet_pdc_tables_init(struct uet_fep *fep);

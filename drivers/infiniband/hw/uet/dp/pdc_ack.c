@@ -71,6 +71,14 @@ static void uet_desc_settle(struct uet_pdc *pdc, struct uet_desc *desc,
 		uet_ses_settle(pdc, msg, d);
 }
 
+/* An atomic is not answered without the old value. */
+static bool uet_desc_incomplete(const struct uet_desc *desc)
+{
+	return desc->kind == UET_DESC_REQ &&
+	       desc->flags & UET_DESC_WAIT_DATA &&
+	       desc->msg->op == UET_OP_FETCHING_ATOMIC;
+}
+
 /**
  * uet_desc_answered - the response to a packet is known
  * @pdc: locked
@@ -85,6 +93,8 @@ void uet_desc_answered(struct uet_pdc *pdc, u32 psn,
 
 	uet_desc_received(pdc, psn);
 	if (desc->flags & UET_DESC_ANSWERED)
+		return;
+	if (uet_desc_incomplete(desc) && (!rsp || rsp->rc == UET_RC_OK))
 		return;
 	desc->flags |= UET_DESC_ANSWERED;
 	if (desc->kind != UET_DESC_REQ)
@@ -284,8 +294,11 @@ static void uet_ack_psn(struct uet_pdc *pdc, const struct sk_buff *skb,
 	if (pkt->rsp.opcode == UET_RSP_NO_RESPONSE)
 		return;
 	if (pkt->next != UET_NEXT_RSP && pkt->rsp.rc == UET_RC_OK &&
-	    desc->kind == UET_DESC_REQ && desc->flags & UET_DESC_WAIT_DATA)
+	    desc->kind == UET_DESC_REQ && desc->flags & UET_DESC_WAIT_DATA) {
 		uet_read_place(pdc, desc, skb, pkt);
+		/* A plain ACK may have come before the one with the data. */
+		uet_desc_settle(pdc, desc, d);
+	}
 	uet_desc_answered(pdc, psn, &pkt->rsp, d);
 }
 

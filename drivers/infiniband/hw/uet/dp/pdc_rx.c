@@ -177,7 +177,7 @@ static void uet_pdc_send_resp(struct uet_pdc *pdc, const struct uet_resp *resp,
 	uet_pdc_send(pdc, &pkt, resp->data,
 		     resp->rsp.opcode == UET_RSP_DATA ?
 		     resp->rsp.payload_length : 0, resp->sport, d);
-	uet_ack_done(pdc);
+	uet_stat_inc(pdc->fep, UET_STAT_TX_ACKS);
 	uet_pdc_expect(pdc, UET_EV_NOT_CLEARED, UET_CLEAR_NS);
 }
 
@@ -348,9 +348,11 @@ static u8 uet_rx_deliver(struct uet_pdc *pdc, struct sk_buff *skb,
 	if (pdc->rod)
 		side->deliver = pkt->psn + 1;
 	uet_rxwin_mark(&side->win, pkt->psn);
-	uet_ack_about(pdc, pkt, rx);
-	if (!v.gtd)
+	if (!v.gtd) {
+		uet_ack_about(pdc, pkt, rx);
+		uet_ack_decide(pdc, pkt, rx);
 		return 0;
+	}
 
 	resp = side->spare;
 	side->spare = NULL;
@@ -497,7 +499,6 @@ static void uet_rx_new(struct uet_pdc *pdc, struct sk_buff *skb,
 	if (pdc->state == UET_PDC_DEAD)
 		return;
 	uet_rx_advance(pdc);
-	uet_ack_decide(pdc, pkt, rx);
 }
 
 /* 2.13: answered from what is stored, else with a default response. */
@@ -615,6 +616,8 @@ static struct uet_pdc *uet_rx_begin(struct uet_fep *fep,
 	pdc->last_rx = ktime_get();
 	if (pdc->deadline[UET_EV_IDLE] == KTIME_MAX)
 		uet_pdc_expect(pdc, UET_EV_IDLE, NSEC_PER_SEC);
+	/* Stays locked; sparse cannot tell, as it depends on the result */
+	__release(&pdc->lock);
 	return pdc;
 }
 
@@ -667,6 +670,7 @@ void uet_pdc_rx_done(struct uet_pdc **locked, struct uet_defer *d)
 	if (!pdc)
 		return;
 	*locked = NULL;
+	__acquire(&pdc->lock);
 	if (pdc->state != UET_PDC_DEAD) {
 		uet_ack_settle(pdc, d);
 		uet_pdc_pump(pdc, d);

@@ -138,10 +138,12 @@ enum ib_mtu uet_active_mtu(const struct uet_dev *dev)
 	return ib_mtu_int_to_enum(uet_fep_payload_mtu(dev->fep));
 }
 
-static int uet_port_state(const struct net_device *ndev)
+/* A netdev whose MTU has no room for the smallest payload is no use either. */
+static int uet_port_state(const struct uet_dev *dev,
+			  const struct net_device *ndev)
 {
-	return netif_running(ndev) && netif_carrier_ok(ndev) ? IB_PORT_ACTIVE :
-							       IB_PORT_DOWN;
+	return netif_running(ndev) && netif_carrier_ok(ndev) &&
+	       uet_fep_payload_mtu(dev->fep) ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 }
 
 static u8 uet_phys_state(const struct net_device *ndev)
@@ -162,7 +164,7 @@ static u8 uet_phys_state(const struct net_device *ndev)
  */
 void uet_port_changed(struct uet_dev *dev, struct net_device *ndev, bool attrs)
 {
-	int state = uet_port_state(ndev);
+	int state = uet_port_state(dev, ndev);
 	int old = xchg(&dev->port_state, state);
 	struct ib_event ev = {
 		.device = &dev->ib,
@@ -187,7 +189,7 @@ static int uet_query_link(struct ib_device *ib, struct ib_port_attr *attr)
 	attr->active_width = IB_WIDTH_1X;
 	if (!ndev)
 		return 0;
-	attr->state = uet_port_state(ndev);
+	attr->state = uet_port_state(to_udev(ib), ndev);
 	attr->phys_state = uet_phys_state(ndev);
 	dev_put(ndev);
 	return ib_get_eth_speed(ib, UET_PORT, &attr->active_speed,

@@ -218,8 +218,14 @@ int uet_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 	struct uet_qp *qp = to_uqp(ib);
 	int err;
 
-	if (qp->user)
+	if (qp->user) {
+		/* Its requests are in the ring; one given here would be lost */
+		if (wr) {
+			*bad_wr = wr;
+			return -EINVAL;
+		}
 		return uet_doorbell(qp);
+	}
 	err = uet_sq_put_all(qp, wr, bad_wr);
 	if (irqs_disabled())
 		uet_sq_queue_work(qp);
