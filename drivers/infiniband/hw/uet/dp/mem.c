@@ -197,7 +197,7 @@ static int uet_sge_copy_from(const struct uet_sge *sge, u64 off, void *to,
 	if (!uet_mem_enter(sge->mem))
 		return -EACCES;
 	uet_mem_iter(&it, ITER_SOURCE, sge->mem, sge->off + off, len);
-	ok = copy_from_iter_full(to, len, &it);
+	ok = _copy_from_iter(to, len, &it) == len;
 	uet_mem_exit(sge->mem);
 	return ok ? 0 : -EFAULT;
 }
@@ -382,7 +382,7 @@ int uet_buf_to_sge(const void *buf, const struct uet_sge *sge, unsigned int nr,
 			if (!uet_mem_enter(sge[i].mem))
 				return -EACCES;
 			uet_mem_iter(&it, ITER_DEST, sge[i].mem, sge[i].off, n);
-			done = copy_to_iter(buf, n, &it);
+			done = _copy_to_iter(buf, n, &it);
 			uet_mem_exit(sge[i].mem);
 			if (done != n)
 				return -EFAULT;
