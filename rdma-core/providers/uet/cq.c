@@ -66,6 +66,7 @@ int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 /*
  * Forget the completions of a QP that the kernel has destroyed or reset and
  * that therefore get no more. The others move up, towards prod, in their order.
+ * If somebody scribbled on prod, nobody can tell what is a completion.
  */
 void uet_clean_cq(struct ibv_cq *ibcq, uint32_t qp_num)
 {
@@ -74,6 +75,8 @@ void uet_clean_cq(struct ibv_cq *ibcq, uint32_t qp_num)
 
 	uet_lock(&cq->lock);
 	from = uet_load_prod(&cq->ring);
+	if (from - cq->cons > cq->ring.depth)
+		from = cq->cons;
 	to = from;
 	while (from != cq->cons) {
 		struct uet_cqe *cqe = uet_entry(&cq->ring, --from);

@@ -569,6 +569,48 @@ static void rc_rnr(void)
 	pair_close(&p);
 }
 
+/* The peer gets ready a while after the first message was sent to it. */
+static void rc_late_peer(void)
+{
+	enum { LEN = 3000 };
+	const struct conn c = { 0 };
+	struct sgl la, lb;
+	const __u8 *data;
+	struct ibv_wc wc;
+	struct pair p;
+	int stage;
+
+	for (stage = 0; stage < 2; stage++) {	/* RESET, INIT */
+		struct wr w = { .id = 1, .op = SEND, .l = &la,
+				.flags = IBV_SEND_SIGNALED };
+
+		p.a = qp_create(&A, IBV_QPT_RC, &c);
+		p.b = qp_create(&B, IBV_QPT_RC, &c);
+		if (stage && qp_init(p.b, &c))
+			die("INIT");
+		qp_connect(&A, p.a, &B, p.b->qp_num, &c);
+		sgl_cut(&A, &la, 0, LEN, 3);
+		sgl_cut(&B, &lb, 0, LEN, 2);
+		data = sgl_fill(&A, &la);
+		memset(B.mem, GUARD, lb.span);
+		post(p.a, &w);
+		if (try_next(&A, &wc, 20))
+			die("completed with the peer in %s: %s",
+			    stage ? "INIT" : "RESET",
+			    ibv_wc_status_str(wc.status));
+		if (!stage && qp_init(p.b, &c))
+			die("INIT");
+		post_recv(p.b, 2, &lb);
+		if (qp_rtr(&B, p.b, &A.gid, p.a->qp_num, &c))
+			die("RTR");
+		next(&B, &wc);
+		check_recv(&wc, SEND, 2, p.b->qp_num, LEN, 0);
+		expect_send(&A, SEND, 1, p.a->qp_num);
+		sgl_check(&B, &lb, data, LEN);
+		pair_close(&p);
+	}
+}
+
 /* READ, then a fenced SEND of what the READ brings. */
 static void rc_fence(void)
 {
@@ -1355,6 +1397,7 @@ static const struct {
 	{ "rc_queue_full", rc_queue_full },
 	{ "rc_solicited", rc_solicited },
 	{ "rc_rnr", rc_rnr },
+	{ "rc_late_peer", rc_late_peer },
 	{ "rc_fence", rc_fence },
 	{ "rc_order", rc_order },
 	{ "rc_mix", rc_mix },

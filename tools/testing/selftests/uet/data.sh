@@ -31,9 +31,23 @@ move_singly() {
 	gso_max_segs 65535
 }
 
+# PDCs that close as soon as they are idle, and are opened again by the next message
+closing() { # MILLISECONDS
+	local host code=0
+	need_hosts 1500
+	for host in 1 2; do
+		uet -n h$host dev set u$host pdc-idle "$1"
+	done
+	move 1500 4 2 -M 100000 -r 20 rc_64_qps rc_mix rc_64_qps ru_mix rc_order rc_64_qps || code=$?
+	for host in 1 2; do
+		uet -n h$host dev set u$host pdc-idle 10000
+	done
+	return $code
+}
+
 ops=(rc_send rc_send_imm rc_write rc_write_imm rc_read ud_send)
 [ "$type" != uet ] || ops+=(ru_send ru_send_imm ru_write ru_write_imm ru_read)
-extra=(rc_inline rc_builder rc_unsignalled rc_queue_full rc_solicited rc_rnr rc_fence
+extra=(rc_inline rc_builder rc_unsignalled rc_queue_full rc_solicited rc_rnr rc_late_peer rc_fence
 	rc_order rc_mix rc_64_qps ud_builder ud_reply ud_dropped)
 [ "$type" != uet ] || extra+=(ru_mix ru_rnr)
 
@@ -62,6 +76,10 @@ done
 check "RC and UD, to the own address, IPv6" move 9000 6 1 "${options[@]}" rc_write rc_read ud_send
 check "rc_mix and rc_64_qps, MTU 9000" move 9000 4 2 "${options[@]}" rc_mix rc_64_qps
 check "each operation without bursts" move_singly 9000 4 2 "${options[@]}" "${ops[@]}"
+if [ "$type" = uet ]; then
+	check "PDCs closed after 10 ms" closing 10
+	check "PDCs closed after 100 ms" closing 100
+fi
 [ $slow -ne 1 ] ||
 	check "each operation, polling" move 9000 4 2 -p "${options[@]}" "${ops[@]}" rc_mix
 

@@ -86,16 +86,27 @@ int uet_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init,
 	err = uet_udata_in(udata, NULL, 0);
 	if (err)
 		return err;
+	err = uet_obj_take(dev, UET_OBJ_AH);
+	if (err)
+		return err;
 	ah->path = uet_path_from_attr(dev, init->ah_attr, 0, gfp);
-	if (IS_ERR(ah->path))
-		return PTR_ERR(ah->path);
+	if (IS_ERR(ah->path)) {
+		err = PTR_ERR(ah->path);
+		goto err_obj;
+	}
 	ah->attr = *init->ah_attr;
 	ah->attr.grh.sgid_attr = NULL;
 	if (udata) {
 		err = uet_ah_publish(dev, ah, udata);
 		if (err)
-			uet_path_put(ah->path);
+			goto err_path;
 	}
+	return 0;
+
+err_path:
+	uet_path_put(ah->path);
+err_obj:
+	uet_obj_give(dev, UET_OBJ_AH);
 	return err;
 }
 
@@ -118,6 +129,7 @@ int uet_destroy_ah(struct ib_ah *ib, u32 flags)
 		xa_unlock_irqrestore(&dev->ahs, irq);
 	}
 	uet_path_put(ah->path);
+	uet_obj_give(dev, UET_OBJ_AH);
 	return 0;
 }
 

@@ -296,18 +296,25 @@ int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 	uet_notify_init(&cq->notify, uet_cq_notify_fn);
 	INIT_WORK(&cq->comp_work, uet_cq_comp_work);
 	INIT_WORK(&cq->err_work, uet_cq_err_work);
-	err = uet_cq_store_alloc(&st, attr->cqe, udata);
+	err = uet_obj_take(to_udev(ib->device), UET_OBJ_CQ);
 	if (err)
 		return err;
+	err = uet_cq_store_alloc(&st, attr->cqe, udata);
+	if (err)
+		goto err_obj;
 	cq->ring = st.ring;
 	cq->qps = st.qps;
 	err = uet_cq_respond(cq, udata);
-	if (err) {
-		uet_cq_store_free(&st);
-		return err;
-	}
+	if (err)
+		goto err_store;
 	ib->cqe = cq->ring->depth;
 	return 0;
+
+err_store:
+	uet_cq_store_free(&st);
+err_obj:
+	uet_obj_give(to_udev(ib->device), UET_OBJ_CQ);
+	return err;
 }
 
 /* No QP uses it any more; waits for handlers that are on their way. */
@@ -320,6 +327,7 @@ int uet_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 	uet_cq_put(cq);
 	wait_for_completion(&cq->gone);
 	uet_cq_store_free(&st);
+	uet_obj_give(to_udev(ib->device), UET_OBJ_CQ);
 	return 0;
 }
 

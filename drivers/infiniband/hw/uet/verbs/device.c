@@ -18,7 +18,7 @@ static const struct ib_device_attr uet_caps = {
 	.vendor_id		= 0xffffff,	/* software, no vendor */
 	.max_mr_size		= UET_MAX_MR_SIZE,
 	.page_size_cap		= GENMASK_ULL(30, 12),
-	.max_qp			= 1 << 16,
+	.max_qp			= UET_MAX_QP,
 	.max_qp_wr		= UET_MAX_WR,
 	.device_cap_flags	= IB_DEVICE_CURR_QP_STATE_MOD |
 				  IB_DEVICE_RC_RNR_NAK_GEN |
@@ -32,17 +32,17 @@ static const struct ib_device_attr uet_caps = {
 	.max_send_sge		= UET_MAX_SGE,
 	.max_recv_sge		= UET_MAX_SGE,
 	.max_sge_rd		= UET_MAX_SGE,
-	.max_cq			= 1 << 16,
+	.max_cq			= UET_MAX_CQ,
 	.max_cqe		= UET_MAX_CQE,
-	.max_mr			= 1 << 20,
-	.max_mw			= 1 << 20,
+	.max_mr			= UET_MAX_MR,
+	.max_mw			= UET_MAX_MW,
 	.max_fast_reg_page_list_len = UET_MAX_FR_PAGES,
-	.max_pd			= 1 << 16,
+	.max_pd			= UET_MAX_PD,
 	.max_qp_rd_atom		= UET_MAX_RD_ATOMIC,
-	.max_res_rd_atom	= UET_MAX_RD_ATOMIC << 16,
+	.max_res_rd_atom	= UET_MAX_RD_ATOMIC * UET_MAX_QP,
 	.max_qp_init_rd_atom	= UET_MAX_RD_ATOMIC,
 	.atomic_cap		= IB_ATOMIC_GLOB,
-	.max_ah			= 1 << 20,
+	.max_ah			= UET_MAX_AH,
 	.max_srq		= UET_MAX_SRQ,
 	.max_srq_wr		= UET_MAX_WR,
 	.max_srq_sge		= UET_MAX_SGE,
@@ -54,6 +54,34 @@ static const struct ib_device_attr uet_caps = {
 	.timestamp_mask		= U64_MAX,	/* CLOCK_MONOTONIC, ns */
 	.hca_core_clock		= 1000000,	/* kHz */
 };
+
+static const u32 uet_obj_max[UET_OBJ_NR] = {
+	[UET_OBJ_QP] = UET_MAX_QP,
+	[UET_OBJ_CQ] = UET_MAX_CQ,
+	[UET_OBJ_PD] = UET_MAX_PD,
+	[UET_OBJ_MR] = UET_MAX_MR,
+	[UET_OBJ_MW] = UET_MAX_MW,
+	[UET_OBJ_AH] = UET_MAX_AH,
+};
+
+/**
+ * uet_obj_take - may there be one more?
+ * @dev: device
+ * @obj: kind of object
+ *
+ * Context: any.
+ * Return: 0, to be given back by uet_obj_give(); -ENOMEM at the limit.
+ */
+int uet_obj_take(struct uet_dev *dev, enum uet_obj obj)
+{
+	return atomic_add_unless(&dev->objs[obj], 1, uet_obj_max[obj]) ?
+	       0 : -ENOMEM;
+}
+
+void uet_obj_give(struct uet_dev *dev, enum uet_obj obj)
+{
+	atomic_dec(&dev->objs[obj]);
+}
 
 /**
  * uet_udata_in - read what user space sent with a verb
@@ -274,11 +302,13 @@ static void uet_disassociate_ucontext(struct ib_ucontext *uctx)
 
 static int uet_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	return uet_udata_none(udata);
+	return uet_udata_none(udata) ?:
+	       uet_obj_take(to_udev(pd->device), UET_OBJ_PD);
 }
 
 static int uet_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
+	uet_obj_give(to_udev(pd->device), UET_OBJ_PD);
 	return 0;
 }
 

@@ -74,6 +74,11 @@ void uet_map_kill(struct uet_dev *dev, struct uet_map *map)
 	uet_map_put(map);
 }
 
+static bool uet_key_is_window(const struct uet_mkey *mkey)
+{
+	return mkey->kind == UET_MKEY_MW1 || mkey->kind == UET_MKEY_MW2;
+}
+
 /**
  * uet_mkey_publish - give something a place among the keys
  * @dev: device
@@ -81,19 +86,25 @@ void uet_map_kill(struct uet_dev *dev, struct uet_map *map)
  * @key: set to the first key it may have
  *
  * Context: process.
- * Return: 0, -EBUSY if all are in use, -ENOMEM.
+ * Return: 0, or -ENOMEM, also if there may not be more.
  */
 int uet_mkey_publish(struct uet_dev *dev, struct uet_mkey *mkey, u32 *key)
 {
+	enum uet_obj obj = uet_key_is_window(mkey) ? UET_OBJ_MW : UET_OBJ_MR;
 	u32 index;
 	int err;
 
+	err = uet_obj_take(dev, obj);
+	if (err)
+		return err;
 	spin_lock_init(&mkey->lock);
 	err = xa_alloc_cyclic(&dev->mkeys, &index, mkey,
 			      XA_LIMIT(1, UET_KEY_INDEX_MAX), &dev->mkey_next,
 			      GFP_KERNEL);
-	if (err < 0)
+	if (err < 0) {
+		uet_obj_give(dev, obj);
 		return err;
+	}
 	*key = index << 8 | get_random_u8();
 	return 0;
 }
@@ -117,7 +128,10 @@ void uet_mkey_replace(struct uet_dev *dev, struct uet_mkey *mkey, u32 key)
 /* The caller frees what is behind it after a grace period. */
 void uet_mkey_retract(struct uet_dev *dev, struct uet_mkey *mkey, u32 key)
 {
-	xa_cmpxchg(&dev->mkeys, key >> 8, mkey, NULL, GFP_KERNEL);
+	/* Not if somebody took over: then that one counts. */
+	if (xa_cmpxchg(&dev->mkeys, key >> 8, mkey, NULL, GFP_KERNEL) == mkey)
+		uet_obj_give(dev, uet_key_is_window(mkey) ? UET_OBJ_MW :
+							    UET_OBJ_MR);
 }
 
 /* What has the index of @key, whatever its key is. RCU read side. */
@@ -147,11 +161,6 @@ struct uet_key_use {
 	u64 addr;
 	u32 len;		/* not 0 */
 };
-
-static bool uet_key_is_window(const struct uet_mkey *mkey)
-{
-	return mkey->kind == UET_MKEY_MW1 || mkey->kind == UET_MKEY_MW2;
-}
 
 static bool uet_key_is_for(const struct uet_mkey *mkey,
 			   const struct uet_key_use *use)

@@ -406,6 +406,9 @@ int uet_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
 	err = uet_qp_check(qp, init, udata);
 	if (err)
 		return err;
+	err = uet_obj_take(qp->dev, UET_OBJ_QP);
+	if (err)
+		return err;
 	uet_qp_init(qp, init);
 	err = uet_sq_create(qp, &init->cap, udata);
 	if (!err)
@@ -428,6 +431,7 @@ err_number:
 	xa_erase(&qp->dev->qps, ib->qp_num);
 err_queues:
 	uet_qp_free_queues(qp);
+	uet_obj_give(qp->dev, UET_OBJ_QP);
 	return err;
 }
 
@@ -452,5 +456,6 @@ int uet_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	uet_path_put(qp->path);
 	uet_qp_free_queues(qp);
 	xa_erase(&qp->dev->qps, ib->qp_num);
+	uet_obj_give(qp->dev, UET_OBJ_QP);
 	return 0;
 }

@@ -98,7 +98,8 @@ static bool uet_sge_write(const struct uet_sge *sge, const void *from, u32 len)
 	iov_iter_bvec(&it, ITER_DEST, mem->bvec + i, mem->nr_bvec - i,
 		      in_block + len);
 	iov_iter_advance(&it, in_block);
-	ok = copy_to_iter(from, len, &it) == len;
+	/* Not copy_to_iter(): its check of @from is not for softirqs. */
+	ok = _copy_to_iter(from, len, &it) == len;
 	uet_mem_exit(sge->mem);
 	return ok;
 }

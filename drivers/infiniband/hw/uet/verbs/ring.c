@@ -52,7 +52,9 @@ struct uet_ringbuf *uet_ring_create(struct ib_udata *udata, u32 depth,
 	if (rb->size > INT_MAX)
 		goto err;
 	rb->size = PAGE_ALIGN(rb->size);
-	rb->hdr = vmalloc_user(rb->size);
+	/* Pages that are mapped to a process are charged to it. */
+	rb->hdr = __vmalloc(rb->size, (udata ? GFP_KERNEL_ACCOUNT :
+					       GFP_KERNEL) | __GFP_ZERO);
 	if (!rb->hdr)
 		goto err;
 	if (udata) {

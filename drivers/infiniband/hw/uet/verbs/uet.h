@@ -37,7 +37,13 @@
 #define UET_PORT		1
 #define UET_MAX_SGE		32
 #define UET_MAX_WR		16384
+#define UET_MAX_QP		BIT(16)
+#define UET_MAX_CQ		BIT(16)
 #define UET_MAX_SRQ		BIT(16)
+#define UET_MAX_PD		BIT(16)
+#define UET_MAX_MR		BIT(20)
+#define UET_MAX_MW		BIT(20)
+#define UET_MAX_AH		BIT(20)
 #define UET_MAX_CQE		BIT(20)
 #define UET_MAX_INLINE		512
 #define UET_MAX_RD_ATOMIC	128
@@ -81,6 +87,17 @@ struct uet_qp_stats {
 	u64 rx_bytes;
 };
 
+/* Objects whose number is limited; SRQs are by their own numbers. */
+enum uet_obj {
+	UET_OBJ_QP,
+	UET_OBJ_CQ,
+	UET_OBJ_PD,
+	UET_OBJ_MR,
+	UET_OBJ_MW,
+	UET_OBJ_AH,
+	UET_OBJ_NR
+};
+
 struct uet_dev {
 	struct ib_device ib;
 	struct uet_fep *fep;
@@ -99,6 +116,7 @@ struct uet_dev {
 	struct xarray ahs;	/* handle -> struct uet_ah of user space */
 	u32 ah_next;
 
+	atomic_t objs[UET_OBJ_NR];
 	int port_state;		/* last one told to users, enum ib_port_state */
 };
 
@@ -576,6 +594,8 @@ extern const struct ib_device_ops uet_dev_ops;
 int uet_udata_in(struct ib_udata *udata, void *req, size_t size);
 int uet_udata_out(struct ib_udata *udata, const void *resp, size_t size);
 int uet_udata_none(struct ib_udata *udata);
+int uet_obj_take(struct uet_dev *dev, enum uet_obj obj);
+void uet_obj_give(struct uet_dev *dev, enum uet_obj obj);
 enum ib_mtu uet_active_mtu(const struct uet_dev *dev);
 void uet_port_changed(struct uet_dev *dev, struct net_device *ndev,
 		      bool attrs);
