@@ -84,7 +84,10 @@ void uet_burst_flush(struct uet_burst *b)
 		return;
 	}
 	uet_stat_add(fep, UET_STAT_TX_PKTS, b->segs);
-	__skb_queue_tail(&b->d->xmit, skb);
+	if (b->ordered)
+		uet_defer_ordered(b->d, b->path, skb);
+	else
+		__skb_queue_tail(&b->d->xmit, skb);
 }
 
 static int uet_burst_start(struct uet_burst *b, u32 hdr, u32 total, bool refs)

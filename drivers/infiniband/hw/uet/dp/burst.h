@@ -14,6 +14,7 @@
  * @d: what finished bursts are queued on
  * @sport: entropy value of all of them
  * @ctrl: they belong to the class of control packets
+ * @ordered: must not be overtaken by later packets of the path
  * @more: after the next packet there will probably be another one
  * @skb: packets so far, or NULL
  * @seg: bytes of each of them; the last one may be shorter
@@ -29,6 +30,7 @@ struct uet_burst {
 	struct uet_defer *d;
 	__be16 sport;
 	bool ctrl;
+	bool ordered;
 	bool more;
 	struct sk_buff *skb;
 	u32 seg;

@@ -7,6 +7,7 @@
 #include <linux/export.h>
 
 #include "net.h"
+#include "path.h"
 
 /**
  * uet_notify_init - prepare a notification
@@ -29,6 +30,7 @@ void uet_defer_init(struct uet_defer *d)
 {
 	__skb_queue_head_init(&d->xmit);
 	INIT_LIST_HEAD(&d->notify);
+	d->nr_paths = 0;
 }
 EXPORT_SYMBOL_GPL(uet_defer_init);
 
@@ -50,6 +52,38 @@ bool uet_defer_notify(struct uet_defer *d, struct uet_notify *n)
 EXPORT_SYMBOL_GPL(uet_defer_notify);
 
 /**
+ * uet_defer_ordered - queue a packet that must not be overtaken
+ * @d: collector
+ * @path: where it goes
+ * @skb: from uet_net_xmit_prepare()
+ *
+ * Packets of one PDC are built under its lock, but sent after unlock, perhaps
+ * by two CPUs at a time. What goes through the queue of the path stays in
+ * order.
+ *
+ * Context: BHs off, the lock of the PDC held.
+ */
+void uet_defer_ordered(struct uet_defer *d, struct uet_path *path,
+		       struct sk_buff *skb)
+{
+	u8 i = 0;
+
+	while (i < d->nr_paths && d->paths[i] != path)
+		i++;
+	if (i == UET_DEFER_PATHS) {
+		__skb_queue_tail(&d->xmit, skb);
+		return;
+	}
+	if (i == d->nr_paths) {
+		uet_path_get(path);
+		d->paths[d->nr_paths++] = path;
+	}
+	spin_lock(&path->outq.lock);
+	__skb_queue_tail(&path->outq, skb);
+	spin_unlock(&path->outq.lock);
+}
+
+/**
  * uet_defer_run - send and notify
  * @d: collector; empty and reusable afterwards
  *
@@ -60,6 +94,12 @@ void uet_defer_run(struct uet_defer *d)
 	struct uet_notify *n;
 	struct sk_buff *skb;
 
+	while (d->nr_paths) {
+		struct uet_path *path = d->paths[--d->nr_paths];
+
+		uet_path_drain(path);
+		uet_path_put(path);
+	}
 	while ((skb = __skb_dequeue(&d->xmit)))
 		uet_net_xmit(skb);
 

@@ -13,6 +13,7 @@
 
 #include "../compat.h"
 #include "fep.h"
+#include "net.h"
 #include "path.h"
 #include "pkt.h"
 
@@ -47,6 +48,7 @@ struct uet_path *uet_path_create(struct uet_fep *fep,
 		return ERR_PTR(-ENOMEM);
 	kref_init(&path->ref);
 	spin_lock_init(&path->lock);
+	skb_queue_head_init(&path->outq);
 	path->fep = fep;
 	path->attr = *attr;
 	if (!path->attr.tclass)
@@ -70,6 +72,7 @@ static void uet_path_release(struct kref *ref)
 {
 	struct uet_path *path = container_of(ref, struct uet_path, ref);
 
+	__skb_queue_purge(&path->outq);
 	dst_release(path->dst);
 	kfree_rcu(path, rcu);
 }
@@ -86,6 +89,38 @@ void uet_path_put(struct uet_path *path)
 		kref_put(&path->ref, uet_path_release);
 }
 EXPORT_SYMBOL_GPL(uet_path_put);
+
+/**
+ * uet_path_drain - send what waits in order
+ * @path: path
+ *
+ * One CPU at a time sends; what another one queues meanwhile, it sends, too.
+ *
+ * Context: process or softirq, interrupts on, no engine lock held.
+ */
+void uet_path_drain(struct uet_path *path)
+{
+	struct sk_buff_head list;
+	struct sk_buff *skb;
+
+	__skb_queue_head_init(&list);
+	spin_lock_bh(&path->outq.lock);
+	if (path->sending) {
+		spin_unlock_bh(&path->outq.lock);
+		return;
+	}
+	path->sending = true;
+	while (!skb_queue_empty(&path->outq)) {
+		skb_queue_splice_tail_init(&path->outq, &list);
+		/* BHs stay off: nobody waits for a preempted sender. */
+		spin_unlock(&path->outq.lock);
+		while ((skb = __skb_dequeue(&list)))
+			uet_net_xmit(skb);
+		spin_lock(&path->outq.lock);
+	}
+	path->sending = false;
+	spin_unlock_bh(&path->outq.lock);
+}
 
 static struct dst_entry *uet_route4(const struct uet_path *path)
 {
@@ -205,7 +240,10 @@ u32 uet_path_payload_mtu(struct uet_path *path)
 	dst_release(dst);
 	mtu = uet_payload_fit(mtu, sizeof(struct ipv6hdr));
 	mtu = min(mtu, READ_ONCE(path->fep->params.payload_mtu));
-	return limit ? min(mtu, limit) : mtu;
+	if (!limit)
+		return mtu;
+	/* Verbs knows path MTUs of 256 and 512, UET does not. */
+	return min_t(u32, mtu, max_t(u32, limit, UET_PAYLOAD_MTU_MIN));
 }
 
 /**

@@ -20,6 +20,8 @@ struct dst_entry;
  * @lock: protects @dst and @cookie; leaf
  * @dst: cached route, or NULL
  * @cookie: for dst_check()
+ * @outq: packets of ordered PDCs, in the order of their PSNs
+ * @sending: a CPU is sending from @outq; under its lock
  * @rcu: for freeing
  */
 struct uet_path {
@@ -29,6 +31,8 @@ struct uet_path {
 	spinlock_t lock;
 	struct dst_entry *dst;
 	u32 cookie;
+	struct sk_buff_head outq;
+	bool sending;
 	struct rcu_head rcu;
 };
 
@@ -45,5 +49,8 @@ static inline u8 uet_path_dscp(const struct uet_path *path)
 
 struct dst_entry *uet_path_route(struct uet_path *path);
 u32 uet_path_payload_mtu(struct uet_path *path);
+void uet_defer_ordered(struct uet_defer *d, struct uet_path *path,
+		       struct sk_buff *skb);
+void uet_path_drain(struct uet_path *path);
 
 #endif /* UET_PATH_H */

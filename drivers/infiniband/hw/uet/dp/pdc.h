@@ -39,6 +39,7 @@
 #define UET_RTO_MAX_NS		(1 * NSEC_PER_SEC)
 #define UET_NACK_RETX_NS	(1 * NSEC_PER_MSEC)	/* 3.5 */
 #define UET_CLEAR_NS		(20 * NSEC_PER_MSEC)
+#define UET_CLEAR_TRIES		5
 #define UET_RNR_MIN_NS		(200 * NSEC_PER_USEC)
 #define UET_RNR_MAX_NS		(50 * NSEC_PER_MSEC)
 /* Budget of PDCs that no QP sets one for: RUD, and the return direction. */
@@ -161,6 +162,7 @@ struct uet_resp {
  * @spare: a struct uet_resp in reserve, so that whatever SES answers can be
  *	stored
  * @clear: highest CLEAR_PSN of the peer
+ * @clear_tries: Clear Requests since the last response was stored or cleared
  * @ack_bytes: ack_gen_count, 3.4
  * @ack_psn: newest PSN that an ACK is owed for
  * @ack_owed: an ACK is due when the delay ends or enough has come
@@ -183,6 +185,7 @@ struct uet_rxside {
 	struct list_head resps;
 	struct uet_resp *spare;
 	u32 clear;
+	u8 clear_tries;
 	u32 ack_bytes;
 	u32 ack_psn;
 	bool ack_owed;

@@ -9,7 +9,7 @@
 #include "pdc.h"
 
 /* So many later packets arrived on the one path of a PDC: it is lost. */
-#define UET_DUP_THRESHOLD	32
+#define UET_DUP_THRESHOLD	128
 /* Packets may overtake each other by a quarter round trip, at least this. */
 #define UET_REORDER_MIN		100	/* uet_stamp() units */
 

@@ -178,6 +178,7 @@ static void uet_pdc_send_resp(struct uet_pdc *pdc, const struct uet_resp *resp,
 		     resp->rsp.opcode == UET_RSP_DATA ?
 		     resp->rsp.payload_length : 0, resp->sport, d);
 	uet_stat_inc(pdc->fep, UET_STAT_TX_ACKS);
+	pdc->rx.clear_tries = 0;
 	uet_pdc_expect(pdc, UET_EV_NOT_CLEARED, UET_CLEAR_NS);
 }
 

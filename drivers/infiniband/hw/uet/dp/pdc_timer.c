@@ -151,9 +151,13 @@ static void uet_pdc_not_cleared(struct uet_pdc *pdc, struct uet_defer *d)
 
 	if (list_empty(&pdc->rx.resps))
 		return;
+	/* The peer may be gone; then the PDC is forgotten in time. */
+	if (pdc->rx.clear_tries++ >= UET_CLEAR_TRIES)
+		return;
 	last = list_last_entry(&pdc->rx.resps, struct uet_resp, node);
 	uet_pdc_send_ctl(pdc, UET_CTL_CLEAR_REQUEST, 0, last->psn, d);
-	uet_pdc_expect(pdc, UET_EV_NOT_CLEARED, UET_CLEAR_NS);
+	uet_pdc_expect(pdc, UET_EV_NOT_CLEARED,
+		       UET_CLEAR_NS << pdc->rx.clear_tries);
 }
 
 static bool uet_pdc_quiet(const struct uet_pdc *pdc)

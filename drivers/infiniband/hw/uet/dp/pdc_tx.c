@@ -504,6 +504,7 @@ void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d)
 	if (pdc->state == UET_PDC_DEAD)
 		return;
 	uet_burst_init(&b, pdc->path, pdc->sport, false, d);
+	b.ordered = pdc->rod;
 	if (tx->lost)
 		uet_pdc_resend(pdc, &b);
 	if (pdc->rewind && was_empty)

@@ -21,9 +21,8 @@
  * @rel: its PSN, counted from Start_PSN
  *
  * A READ travels as messages of one packet each, so that each says how many
- * bytes it wants: the first packet of a longer one has no field for that, and
- * the two sides need not have the same payload MTU. The id is made from the
- * PSN, which brings the data back to its descriptor.
+ * bytes it wants: the first packet of a longer one has no field for that. The
+ * id is made from the PSN, which brings the data back to its descriptor.
  *
  * Return: 1 .. 65535; different for all PSNs of a window.
  */

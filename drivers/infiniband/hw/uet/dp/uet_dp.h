@@ -51,6 +51,9 @@ struct uet_notify {
 	void (*fn)(struct uet_notify *n);
 };
 
+/* Ordered paths that one collector keeps apart; more lose their order. */
+#define UET_DEFER_PATHS		4
+
 /**
  * struct uet_defer - packets to send and notifications to give, collected
  *	while locks are held
@@ -58,6 +61,8 @@ struct uet_notify {
 struct uet_defer {
 	struct sk_buff_head xmit;
 	struct list_head notify;
+	struct uet_path *paths[UET_DEFER_PATHS];
+	u8 nr_paths;
 };
 
 void uet_notify_init(struct uet_notify *n, void (*fn)(struct uet_notify *n));

@@ -29,7 +29,8 @@ static DEFINE_MUTEX(uet_link_mutex);
 /* Make a device findable; ib_core calls it through ops.enable_driver. */
 int uet_dev_publish(struct ib_device *ib)
 {
-	return xa_insert(&uet_devs, ib->index, to_udev(ib), GFP_KERNEL);
+	/* Comes again, with the same index, after a move between namespaces */
+	return xa_err(xa_store(&uet_devs, ib->index, to_udev(ib), GFP_KERNEL));
 }
 
 void uet_dev_unpublish(struct uet_dev *dev)
