@@ -217,6 +217,7 @@ enum uet_cqe_flags {
  * @pkey_index: 0
  * @vlan_id: VLAN of the address that a management datagram came to
  * @reserved: 0
+ * @reserved1: 0
  */
 struct uet_cqe {
 	__aligned_u64 wr_id;

@@ -22,8 +22,16 @@ static inline void uet_hrtimer_setup(struct hrtimer *timer,
 #define hrtimer_setup uet_hrtimer_setup
 #endif
 
+/* Allocation by what is pointed to; GFP_KERNEL unless told otherwise. */
+#define uet_second(a, b, ...)	b
+#define uet_alloc_obj(alloc, obj, ...)	\
+	((typeof(obj) *)alloc(sizeof(obj), uet_second(, ##__VA_ARGS__, GFP_KERNEL)))
+
+#ifndef kmalloc_obj
+#define kmalloc_obj(obj, ...)	uet_alloc_obj(kmalloc, obj, ##__VA_ARGS__)
+#endif
 #ifndef kzalloc_obj
-#define kzalloc_obj(obj)	((typeof(obj) *)kzalloc(sizeof(obj), GFP_KERNEL))
+#define kzalloc_obj(obj, ...)	uet_alloc_obj(kzalloc, obj, ##__VA_ARGS__)
 #endif
 
 /* ib_umem_get() got a name of its own for plain addresses. */
@@ -83,7 +91,8 @@ static inline void uet_hrtimer_setup(struct hrtimer *timer,
 #define UET_OPS_COUNTER_INIT
 #define UET_OPS_COUNTER_SIZE
 #else
-#define UET_COUNTER_PORT	, u32 port
+#define UET_COUNTER_PORT	\
+	, u32 port
 #define UET_OPS_COUNTER_INIT	.counter_init = uet_counter_init,
 #define UET_OPS_COUNTER_SIZE	\
 	INIT_RDMA_OBJ_SIZE(rdma_counter, uet_rdma_counter, ib),

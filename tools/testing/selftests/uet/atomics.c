@@ -20,6 +20,7 @@ static struct conn conn = {
 	.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
 	.timeout = 12,
 };
+
 static const char *dev_a = "u1", *addr_a = "10.0.0.1";
 static const char *dev_b = "u2", *addr_b = "10.0.0.2";
 static unsigned int nr_ops = 2000;
@@ -287,7 +288,8 @@ static void eight_processes(bool cas)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: atomics -a DEV -A ADDR -b DEV -B ADDR [-n OPS] [-w SECONDS] qps|procs|cas\n");
+	fprintf(stderr, "usage: atomics -a DEV -A ADDR -b DEV -B ADDR\n"
+		"	[-n OPS] [-w SECONDS] qps|procs|cas\n");
 	exit(2);
 }
 

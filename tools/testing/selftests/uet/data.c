@@ -1347,7 +1347,7 @@ static void ru_mix(void)
 static void ru_rnr(void)
 {
 	struct ibv_qp *qa = ru_open(&A, 64), *qb = ru_open(&B, 64);
-	struct ibv_qp *other = ru_open(&B, 64);
+	struct ibv_qp *other = ru_open(&B, 64), *second = ru_open(&A, 64);
 	struct wr w = { .id = 1, .op = SEND, .flags = IBV_SEND_SIGNALED };
 	const __u8 *data;
 	struct sgl la, lb;
@@ -1368,14 +1368,14 @@ static void ru_rnr(void)
 		    ibv_wc_status_str(wc.status));
 	ru_qpn = wire_qpn(other);
 	for (i = 0; i < 20; i++)
-		message(&A, qa, &B, other, i % 2 ? SEND_IMM : WRITE,
+		message(&A, second, &B, other, i % 2 ? SEND_IMM : WRITE,
 			below(9000), 2, 2, 0);
 	post_recv(qb, 2, &lb);
 	next(&B, &wc);
 	check_recv(&wc, SEND, 2, qb->qp_num, 5000, 0);
 	expect_send(&A, SEND, 1, qa->qp_num);
 	sgl_check(&B, &lb, data, 5000);
-	if (ibv_destroy_ah(ru_ah) || ibv_destroy_qp(qa) ||
+	if (ibv_destroy_ah(ru_ah) || ibv_destroy_qp(qa) || ibv_destroy_qp(second) ||
 	    ibv_destroy_qp(qb) || ibv_destroy_qp(other))
 		die("destroy");
 }

@@ -6,6 +6,7 @@
  *
  *	fieldbugs -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n ROUNDS] TEST...
  */
+#include <assert.h>
 #include <linux/udmabuf.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -29,20 +30,20 @@ static const char *dev_b = "u2", *addr_b = "10.0.0.2";
 static unsigned int rounds = 200;
 
 /* ABI-15, ABI-09: the layout is the same for everyone and stays so. */
-_Static_assert(sizeof(struct uet_ring) == UET_RING_HDR, "uet_ring");
-_Static_assert(sizeof(struct uet_ring_info) == 24, "uet_ring_info");
-_Static_assert(sizeof(struct uet_wqe_sge) == 16, "uet_wqe_sge");
-_Static_assert(sizeof(struct uet_send_wqe) == 96, "uet_send_wqe");
-_Static_assert(offsetof(struct uet_send_wqe, rkey) == 32, "rkey");
-_Static_assert(offsetof(struct uet_send_wqe, swap) == 64, "swap");
-_Static_assert(offsetof(struct uet_send_wqe, mr_lkey) == 76, "mr_lkey");
-_Static_assert(sizeof(struct uet_recv_wqe) == 16, "uet_recv_wqe");
-_Static_assert(sizeof(struct uet_cqe) == 64, "uet_cqe");
-_Static_assert(offsetof(struct uet_cqe, status) == 44, "status");
-_Static_assert(sizeof(struct uet_create_cq_resp) == 32, "create_cq");
-_Static_assert(sizeof(struct uet_create_qp_resp) == 56, "create_qp");
-_Static_assert(sizeof(struct uet_create_srq_resp) == 32, "create_srq");
-_Static_assert(sizeof(struct uet_modify_srq_req) == 16, "modify_srq");
+static_assert(sizeof(struct uet_ring) == UET_RING_HDR, "uet_ring");
+static_assert(sizeof(struct uet_ring_info) == 24, "uet_ring_info");
+static_assert(sizeof(struct uet_wqe_sge) == 16, "uet_wqe_sge");
+static_assert(sizeof(struct uet_send_wqe) == 96, "uet_send_wqe");
+static_assert(offsetof(struct uet_send_wqe, rkey) == 32, "rkey");
+static_assert(offsetof(struct uet_send_wqe, swap) == 64, "swap");
+static_assert(offsetof(struct uet_send_wqe, mr_lkey) == 76, "mr_lkey");
+static_assert(sizeof(struct uet_recv_wqe) == 16, "uet_recv_wqe");
+static_assert(sizeof(struct uet_cqe) == 64, "uet_cqe");
+static_assert(offsetof(struct uet_cqe, status) == 44, "status");
+static_assert(sizeof(struct uet_create_cq_resp) == 32, "create_cq");
+static_assert(sizeof(struct uet_create_qp_resp) == 56, "create_qp");
+static_assert(sizeof(struct uet_create_srq_resp) == 32, "create_srq");
+static_assert(sizeof(struct uet_modify_srq_req) == 16, "modify_srq");
 
 static struct ibv_sge piece(const struct side *s, size_t at, uint32_t len)
 {
@@ -60,7 +61,7 @@ static void post_recv(struct side *s, struct ibv_qp *qp, uint64_t id,
 
 	errno = ibv_post_recv(qp, &wr, &bad);
 	if (errno)
-		die("post_recv on %s", s->name);
+		die("ibv_post_recv on %s", s->name);
 }
 
 static void post(struct ibv_qp *qp, enum ibv_wr_opcode op, struct ibv_sge *sge,
@@ -727,10 +728,13 @@ static void mem_20(void)
 	post(p.a, IBV_WR_RDMA_WRITE, &sge, 1, 0x10000 + 3500, mr->rkey, 0);
 	gets(&A, 1, IBV_WC_SUCCESS);
 	errno = 0;
-	for (int i = 0; i < 4 * (int)PAGE; i++)
-		if ((view[i] == 0x5a) !=
-		    (i >= (int)PAGE + 3500 && i < (int)PAGE + 4500))
+	for (int i = 0; i < 4 * (int)PAGE; i++) {
+		bool target = i >= (int)PAGE + 3500 && i < (int)PAGE + 4500;
+		bool written = view[i] == 0x5a;
+
+		if (written != target)
 			die("byte %d is %#x", i, view[i]);
+	}
 	must_refuse(0x10000 + 2 * PAGE, mr->rkey, "written behind the region");
 	drop_events(&B);
 	pair_close(&p);
@@ -825,6 +829,7 @@ static void abi_04(void)
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
 	unsigned int i, k;
+	bool too_big;
 
 	for (i = 0; i < ARRAY_SIZE(n); i++) {
 		for (k = 0; k < 5; k++) {
@@ -839,8 +844,8 @@ static void abi_04(void)
 			init.cap.max_inline_data = k == 4 ? n[i] : 0;
 			qp = ibv_create_qp(A.pd, &init);
 			errno = 0;
-			if ((k < 2 && !qp != (n[i] > wr)) ||
-			    (k < 4 && k > 1 && !qp != (n[i] > sge)))
+			too_big = n[i] > (k < 2 ? wr : sge);
+			if (k < 4 && !qp != too_big)
 				die("cap %u of %u: %s", k, n[i],
 				    qp ? "granted" : "refused");
 			if (qp && ibv_destroy_qp(qp))
@@ -848,7 +853,8 @@ static void abi_04(void)
 		}
 		cq = ibv_create_cq(A.ctx, n[i], NULL, NULL, 0);
 		errno = 0;
-		if (!cq != (n[i] > (uint32_t)A.attr.max_cqe))
+		too_big = n[i] > (uint32_t)A.attr.max_cqe;
+		if (!cq != too_big)
 			die("CQ of %u: %s", n[i], cq ? "granted" : "refused");
 		if (cq && ibv_destroy_cq(cq))
 			die("destroy_cq");
@@ -1182,7 +1188,8 @@ static const struct {
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: fieldbugs -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n ROUNDS] TEST...\n");
+	fprintf(stderr, "usage: fieldbugs -a DEV -A ADDR -b DEV -B ADDR\n"
+		"	[-w SECONDS] [-n ROUNDS] TEST...\n");
 	exit(2);
 }
 

@@ -66,10 +66,10 @@ target_down() {
 
 # The disk that the connection made, once it is there.
 disk() {
-	local dir
-	for dir in /sys/class/nvme-subsystem/*; do
-		[ "$(cat "$dir/subsysnqn" 2>/dev/null)" = $nqn ] || continue
-		for dir in "$dir"/nvme*n1; do
+	local subsystem dir
+	for subsystem in /sys/class/nvme-subsystem/*; do
+		[ "$(cat "$subsystem/subsysnqn" 2>/dev/null)" = $nqn ] || continue
+		for dir in "$subsystem"/nvme*n1; do
 			[ -b "/dev/${dir##*/}" ] && echo "/dev/${dir##*/}" && return
 		done
 	done

@@ -8,7 +8,7 @@
  */
 #include "lib.h"
 
-#define MEM	(1u << 20)
+#define MEM	(1024 * 1024u)
 #define NO_KEY	0x7fffff00u
 
 static struct side A, B;
@@ -33,7 +33,7 @@ static void post_recv(struct side *s, struct ibv_qp *qp, uint64_t id,
 
 	errno = ibv_post_recv(qp, &wr, &bad);
 	if (errno)
-		die("post_recv on %s", s->name);
+		die("ibv_post_recv on %s", s->name);
 }
 
 static struct ibv_send_wr request(enum ibv_wr_opcode op, struct ibv_sge *sge)

@@ -108,9 +108,10 @@ void uet_defer_run(struct uet_defer *d)
 		list_del_init(&n->node);
 		/*
 		 * Clear first: what is published from here on asks for
-		 * another run. Full barrier against the reads in fn().
+		 * another run.
 		 */
 		clear_bit(0, &n->busy);
+		/* Full barrier against the reads in fn(). */
 		smp_mb__after_atomic();
 		n->fn(n);
 	}

@@ -51,6 +51,8 @@ EXPORT_SYMBOL_GPL(uet_ep_create);
 /**
  * uet_ep_priv - what the provider gave to uet_ep_create()
  * @ep: endpoint
+ *
+ * Return: @priv of uet_ep_create().
  */
 void *uet_ep_priv(const struct uet_ep *ep)
 {
@@ -61,6 +63,8 @@ EXPORT_SYMBOL_GPL(uet_ep_priv);
 /**
  * uet_ep_fep - where the endpoint lives
  * @ep: endpoint
+ *
+ * Return: its fabric endpoint; no reference is taken.
  */
 struct uet_fep *uet_ep_fep(const struct uet_ep *ep)
 {
@@ -74,6 +78,8 @@ EXPORT_SYMBOL_GPL(uet_ep_fep);
  * @wire: PIDonFEP and RI
  *
  * Context: RCU read side. Look at @dead under the lock before anything else.
+ *
+ * Return: the endpoint, or NULL.
  */
 struct uet_ep *uet_ep_find(struct uet_fep *fep, u32 wire)
 {

@@ -51,7 +51,7 @@ struct uet_ep {
 	u32 initiator;
 	bool unreliable;
 
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	enum uet_ep_state state;
 	bool dead;
 	bool flushing;

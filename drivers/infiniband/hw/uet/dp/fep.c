@@ -101,6 +101,8 @@ EXPORT_SYMBOL_GPL(uet_fep_destroy);
 /**
  * uet_fep_priv - what the provider gave to uet_fep_create()
  * @fep: fabric endpoint
+ *
+ * Return: @priv of uet_fep_create().
  */
 void *uet_fep_priv(const struct uet_fep *fep)
 {
@@ -111,6 +113,8 @@ EXPORT_SYMBOL_GPL(uet_fep_priv);
 /**
  * uet_fep_netdev - the netdev; valid as long as @fep
  * @fep: fabric endpoint
+ *
+ * Return: the netdev; no reference is taken.
  */
 struct net_device *uet_fep_netdev(const struct uet_fep *fep)
 {

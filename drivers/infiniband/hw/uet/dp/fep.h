@@ -47,7 +47,7 @@ struct uet_fep {
 	const struct uet_fep_ops *ops;
 	void *priv;
 
-	spinlock_t lock;
+	spinlock_t lock;	/* writers of params */
 	struct uet_fep_params params;
 	u64 __percpu *stats;
 

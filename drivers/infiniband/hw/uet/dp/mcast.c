@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <net/addrconf.h>
 
+#include "../compat.h"
 #include "ep.h"
 #include "fep.h"
 #include "mcast.h"
@@ -93,7 +94,7 @@ int uet_ep_join(struct uet_ep *ep, const struct in6_addr *group)
 
 	if (ep->mode != UET_EP_UUD || !uet_addr_is_mcast(group))
 		return -EINVAL;
-	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	m = kzalloc_obj(*m, GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return -ENOMEM;
 	m->group = *group;

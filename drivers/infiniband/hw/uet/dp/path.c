@@ -43,7 +43,7 @@ struct uet_path *uet_path_create(struct uet_fep *fep,
 	if (!v4 && !(IS_ENABLED(CONFIG_IPV6) && ipv6_mod_enabled()))
 		return ERR_PTR(-EAFNOSUPPORT);
 
-	path = kzalloc(sizeof(*path), gfp);
+	path = kzalloc_obj(*path, gfp);
 	if (!path)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&path->ref);

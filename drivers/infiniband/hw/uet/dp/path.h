@@ -28,7 +28,7 @@ struct uet_path {
 	struct kref ref;
 	struct uet_fep *fep;
 	struct uet_path_attr attr;
-	spinlock_t lock;
+	spinlock_t lock;	/* the cached route */
 	struct dst_entry *dst;
 	u32 cookie;
 	struct sk_buff_head outq;

@@ -138,6 +138,8 @@ static int uet_pdc_publish(struct uet_fep *fep, struct uet_pdc *pdc)
  * Nothing is sent: the first request opens it at the peer (0-RTT).
  *
  * Context: BHs off, RCU read side.
+ *
+ * Return: the PDC, not locked, or NULL.
  */
 struct uet_pdc *uet_pdc_open(struct uet_fep *fep, struct uet_path *path,
 			     struct uet_ep *ep, int *err)
@@ -220,6 +222,8 @@ static struct uet_path *uet_pdc_reply_path(struct uet_fep *fep,
  * @nack: set when NULL is returned: what to answer
  *
  * Context: softirq, RCU read side.
+ *
+ * Return: the PDC, not locked, new or just accepted by another CPU; or NULL.
  */
 struct uet_pdc *uet_pdc_accept(struct uet_fep *fep, const struct uet_rx *rx,
 			       const struct uet_pkt *pkt, u8 *nack)
@@ -274,6 +278,8 @@ put_path:
  * @id: dpdcid of a packet
  *
  * Context: RCU read side. The caller checks spdcid and addresses.
+ *
+ * Return: the PDC, or NULL.
  */
 struct uet_pdc *uet_pdc_find(struct uet_fep *fep, u16 id)
 {
@@ -287,6 +293,8 @@ struct uet_pdc *uet_pdc_find(struct uet_fep *fep, u16 id)
  * @spdcid: of the packet
  *
  * Context: RCU read side.
+ *
+ * Return: the PDC, or NULL.
  */
 struct uet_pdc *uet_pdc_find_target(struct uet_fep *fep,
 				    const struct uet_rx *rx, u16 spdcid)
@@ -306,6 +314,8 @@ struct uet_pdc *uet_pdc_find_target(struct uet_fep *fep,
  *
  * Context: BHs off, RCU read side. The PDC is not locked and may be dead by
  * the time the caller has locked it.
+ *
+ * Return: the PDC, or NULL if there is none and none can be opened.
  */
 struct uet_pdc *uet_pdc_pick(struct uet_fep *fep, struct uet_path *path,
 			     u32 len, int *err)

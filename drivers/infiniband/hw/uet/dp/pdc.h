@@ -28,7 +28,7 @@
 /* Assumed of a peer until its first ACK_CC, uet-wire 10.1 #21. */
 #define UET_PDC_WINDOW_UNKNOWN	128
 /* A PDC is closed before PSNs could be compared the wrong way round, 3.5. */
-#define UET_PDC_PSN_RANGE	(1U << 30)
+#define UET_PDC_PSN_RANGE	BIT(30)
 
 #define UET_ACK_TRIGGER		16384	/* bytes, 3.5 */
 #define UET_ACK_MIN_ADD		1024	/* bytes a small packet counts */
@@ -79,6 +79,8 @@ enum uet_desc_kind {
  * @kind: enum uet_desc_kind
  * @flags: UET_DESC_*
  * @retx: times sent again, saturating
+ * @gen: generation it was first sent with. A resend carries the same one, or
+ *	it could be let in ahead of refused messages
  */
 struct uet_desc {
 	union {
@@ -92,6 +94,7 @@ struct uet_desc {
 	u8 kind;
 	u8 flags;
 	u8 retx;
+	u8 gen;
 };
 
 /**
@@ -295,7 +298,7 @@ struct uet_pdc {
 	struct uet_pdc_key key;
 	struct rhash_head key_node;
 
-	spinlock_t lock;
+	spinlock_t lock;	/* everything below */
 	enum uet_pdc_state state;
 	__be16 sport;
 	u32 mtu;

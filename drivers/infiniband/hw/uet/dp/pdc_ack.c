@@ -309,9 +309,11 @@ static void uet_ack_psn(struct uet_pdc *pdc, const struct sk_buff *skb,
  * @rx: addresses
  *
  * The first packet of the target tells its PDCID.
+ *
+ * Return: true if addresses and spdcid are those of @pdc.
  */
 bool uet_pdc_matches(struct uet_pdc *pdc, const struct uet_pkt *pkt,
-			    const struct uet_rx *rx)
+		     const struct uet_rx *rx)
 {
 	if (pdc->state == UET_PDC_DEAD ||
 	    !ipv6_addr_equal(&rx->hdr.src, &pdc->path->attr.dst) ||

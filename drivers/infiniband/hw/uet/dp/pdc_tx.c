@@ -197,7 +197,7 @@ static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 	switch (desc->kind) {
 	case UET_DESC_REQ:
 		uet_ses_fill(desc->msg, &pkt, desc->offset, desc->len,
-			     pdc->rod ? desc->msg->ep->peer_gen : 0,
+			     desc->gen,
 			     uet_ses_read_id(psn - pdc->tx.start));
 		break;
 	case UET_DESC_RDRSP:
@@ -409,6 +409,7 @@ static void uet_pdc_take_msg(struct uet_pdc *pdc)
 	if (!msg->sent)
 		msg->id = uet_pdc_msg_id(pdc);
 	desc->msg = msg;
+	desc->gen = pdc->rod ? msg->ep->peer_gen : 0;
 	desc->offset = msg->sent;
 	desc->len = min(pdc->mtu, msg->len - msg->sent);
 	if (uet_msg_wants_data(msg))

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 
+#include "../compat.h"
 #include "ep.h"
 #include "fep.h"
 #include "pdc.h"
@@ -147,7 +148,7 @@ void uet_ses_cancel(struct uet_pdc *pdc, const struct uet_msg *msg)
 
 	if (!msg->sent || msg->len <= pdc->mtu || msg->op == UET_OP_READ)
 		return;
-	c = kmalloc(sizeof(*c), GFP_ATOMIC | __GFP_NOWARN);
+	c = kmalloc_obj(*c, GFP_ATOMIC | __GFP_NOWARN);
 	if (!c)
 		return;
 	c->wire = msg->peer_wire;

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 
+#include "../compat.h"
 #include "ep.h"
 #include "fep.h"
 #include "mcast.h"
@@ -99,7 +100,7 @@ static struct uet_inbound *uet_inbound_add(struct uet_request *r)
 {
 	struct uet_inbound *in;
 
-	in = kzalloc(sizeof(*in), GFP_ATOMIC | __GFP_NOWARN);
+	in = kzalloc_obj(*in, GFP_ATOMIC | __GFP_NOWARN);
 	if (!in)
 		return NULL;
 	in->id = r->req->message_id;
@@ -494,7 +495,7 @@ static void uet_read_later(struct uet_request *r, const struct uet_sge *sge)
 {
 	struct uet_rdrsp *rd;
 
-	rd = kzalloc(sizeof(*rd), GFP_ATOMIC | __GFP_NOWARN);
+	rd = kzalloc_obj(*rd, GFP_ATOMIC | __GFP_NOWARN);
 	if (!rd) {
 		r->v->nack = UET_NACK_NO_RESOURCE;
 		if (sge->mem)
@@ -637,13 +638,13 @@ static bool uet_generation(struct uet_request *r)
 static bool uet_admit(struct uet_request *r)
 {
 	struct uet_ep *ep = r->ep;
+	bool rod = ep->mode == UET_EP_ROD;
 
 	if (ep->dead || ep->state == UET_EP_ERROR) {
 		uet_refuse(r, UET_RC_DISABLED);
 		return false;
 	}
-	if (ep->mode == UET_EP_UUD ||
-	    (ep->mode == UET_EP_ROD) != r->pdc->rod) {
+	if (ep->mode == UET_EP_UUD || rod != r->pdc->rod) {
 		uet_refuse(r, UET_RC_OP_VIOLATION);
 		return false;
 	}

@@ -6,7 +6,8 @@
 
 #include "fep.h"
 
-#define UET_STAT_NAME(id, name)	[UET_STAT_##id] = (name),
+#define UET_STAT_NAME(id, name)	\
+	[UET_STAT_##id] = (name),
 
 const char * const uet_stat_names[UET_STAT_NR] = {
 	UET_STATS(UET_STAT_NAME)

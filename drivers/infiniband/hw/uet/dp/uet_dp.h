@@ -57,6 +57,10 @@ struct uet_notify {
 /**
  * struct uet_defer - packets to send and notifications to give, collected
  *	while locks are held
+ * @xmit: packets, in order
+ * @notify: struct uet_notify, in order
+ * @paths: ordered paths with packets waiting; references are held
+ * @nr_paths: entries of @paths
  */
 struct uet_defer {
 	struct sk_buff_head xmit;

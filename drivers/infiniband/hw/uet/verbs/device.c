@@ -160,6 +160,8 @@ static void uet_get_dev_fw_str(struct ib_device *ib, char *str)
  * @dev: device
  *
  * Verbs knows no more than 4096, whatever a packet may carry.
+ *
+ * Return: the largest MTU of verbs that a payload fits.
  */
 enum ib_mtu uet_active_mtu(const struct uet_dev *dev)
 {

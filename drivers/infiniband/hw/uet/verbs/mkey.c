@@ -29,7 +29,7 @@ static void uet_map_release(struct uet_mem *mem)
 /* An empty map with one reference, alive. */
 struct uet_map *uet_map_alloc(gfp_t gfp)
 {
-	struct uet_map *map = kzalloc(sizeof(*map), gfp);
+	struct uet_map *map = kzalloc_obj(*map, gfp);
 
 	if (map) {
 		uet_mem_init(&map->mem, uet_map_release);
@@ -318,6 +318,8 @@ static bool uet_mkey_revocable(const struct uet_mkey *mkey,
  * @key: key
  *
  * Context: any.
+ *
+ * Return: true if it would.
  */
 bool uet_mkey_may_invalidate(const struct uet_qp *qp, u32 key)
 {
@@ -385,6 +387,8 @@ int uet_mkey_invalidate(const struct uet_qp *qp, u32 key)
  * @key: key
  *
  * Context: any.
+ *
+ * Return: true if more than region and key hold the memory of this FRWR key.
  */
 bool uet_mkey_busy(struct uet_dev *dev, u32 key)
 {

@@ -145,7 +145,7 @@ int uet_mr_check(u64 length, u64 iova, int access)
 /* A region with an empty map; not yet published. */
 struct uet_mr *uet_mr_alloc(struct ib_pd *pd, int access, u64 iova, u64 length)
 {
-	struct uet_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	struct uet_mr *mr = kzalloc_obj(*mr, GFP_KERNEL_ACCOUNT);
 
 	if (!mr)
 		return NULL;

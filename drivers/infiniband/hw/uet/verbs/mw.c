@@ -20,7 +20,7 @@ int uet_alloc_mw(struct ib_mw *ib, struct ib_udata *udata)
 	err = uet_udata_none(udata);
 	if (err)
 		return err;
-	mw->mkey = kzalloc(sizeof(*mw->mkey), GFP_KERNEL_ACCOUNT);
+	mw->mkey = kzalloc_obj(*mw->mkey, GFP_KERNEL_ACCOUNT);
 	if (!mw->mkey)
 		return -ENOMEM;
 	mw->mkey->kind = ib->type == IB_MW_TYPE_1 ? UET_MKEY_MW1 :

@@ -211,6 +211,8 @@ static int uet_doorbell(struct uet_qp *qp)
  * @bad_wr: first one that was not posted
  *
  * Context: any; with interrupts off, BH work does the rest.
+ *
+ * Return: 0, or a negative errno; the requests before @bad_wr are posted.
  */
 int uet_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad_wr)

@@ -263,6 +263,8 @@ struct uet_recv *uet_recv_get(struct uet_ep *ep, u8 op, u32 len, u64 match,
  * @ep: endpoint
  *
  * Context: engine lock.
+ *
+ * Return: true if a receive request waits for a message.
  */
 bool uet_recv_ready(struct uet_ep *ep)
 {
@@ -459,6 +461,8 @@ static int uet_recv_kick(struct uet_qp *qp)
  * @bad_wr: first one that was not posted
  *
  * Context: any.
+ *
+ * Return: 0, or a negative errno; the requests before @bad_wr are posted.
  */
 int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr)

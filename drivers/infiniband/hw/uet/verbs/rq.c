@@ -102,6 +102,8 @@ void uet_rq_done(struct uet_rq *rq, struct uet_recv_wr *wr)
  *
  * User space may write any index; more than the ring holds ends this queue
  * and no other.
+ *
+ * Return: how many; 0 without a ring or once it is broken.
  */
 u32 uet_rq_posted(struct uet_rq *rq)
 {

@@ -159,19 +159,16 @@ static void uet_sq_retire_one(struct uet_qp *qp, struct uet_defer *d)
 	struct uet_sq *sq = &qp->sq;
 	struct uet_sq_slot *slot = uet_sq_slot(sq, sq->cons);
 	u8 status = sq->error ? IB_WC_WR_FLUSH_ERR : slot->status;
-	bool told;
 
 	if (status != IB_WC_SUCCESS && !sq->error)
 		uet_sq_fail(qp, slot);
 	if (status == IB_WC_SUCCESS && !uet_op_is_local(slot->opcode))
 		uet_sq_count(qp, slot);
 	slot->state = UET_SLOT_FREE;
-	told = slot->told;
-	slot->told = false;
 	sq->cons++;
 	/* Pairs with the acquire of user space: we are done with the entry. */
 	smp_store_release(&sq->ring->hdr->cons, sq->cons);
-	if (told || READ_ONCE(qp->state) == IB_QPS_RESET)
+	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		return;
 	if (status != IB_WC_SUCCESS || sq->sig_all ||
 	    slot->flags & UET_WQE_SIGNALED)
@@ -190,22 +187,6 @@ static void uet_sq_retire(struct uet_qp *qp, struct uet_defer *d)
 		qp->sqd_event = false;
 		uet_qp_event(qp, UET_QP_EV_SQ_DRAINED);
 	}
-}
-
-/*
- * RU talks to many peers, and one that is slow or gone must not hold up the
- * news of the others: its requests complete as they end, in any order. The
- * ring entries still become free in order. sq->lock held.
- */
-static void uet_sq_tell(struct uet_qp *qp, struct uet_sq_slot *slot,
-			struct uet_defer *d)
-{
-	if (qp->sq.error || READ_ONCE(qp->state) == IB_QPS_RESET)
-		return;
-	slot->told = true;
-	if (slot->status != IB_WC_SUCCESS || qp->sq.sig_all ||
-	    slot->flags & UET_WQE_SIGNALED)
-		uet_sq_push(qp, slot, slot->status, d);
 }
 
 /**
@@ -232,8 +213,6 @@ void uet_msg_done(struct uet_ep *ep, struct uet_msg *msg, int status,
 	sq->active--;
 	if (uet_op_fetches(slot->opcode))
 		sq->reads--;
-	if (qp->mode == UET_EP_RUD && slot != uet_sq_slot(sq, sq->cons))
-		uet_sq_tell(qp, slot, d);
 	uet_sq_retire(qp, d);
 	resume = sq->blocked;
 	sq->blocked = false;

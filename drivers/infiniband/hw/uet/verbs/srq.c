@@ -271,6 +271,8 @@ int uet_destroy_srq(struct ib_srq *ib, struct ib_udata *udata)
  * @bad_wr: first one that was not posted
  *
  * Context: any.
+ *
+ * Return: 0, or a negative errno; the requests before @bad_wr are posted.
  */
 int uet_post_srq_recv(struct ib_srq *ib, const struct ib_recv_wr *wr,
 		      const struct ib_recv_wr **bad_wr)

@@ -298,7 +298,6 @@ enum uet_slot_state {
  * @opcode: enum uet_wqe_op
  * @flags: enum uet_wqe_flags
  * @bad: the entry itself was wrong
- * @told: RU: completed before its turn; only the ring entry is still held
  */
 struct uet_sq_slot {
 	struct uet_msg msg;
@@ -311,7 +310,6 @@ struct uet_sq_slot {
 	u8 opcode;
 	u8 flags;
 	bool bad;
-	bool told;
 };
 
 /**

@@ -25,6 +25,8 @@
  * uet_op_ok - does a QP have this operation?
  * @qp: QP
  * @op: enum uet_wqe_op, or any other number
+ *
+ * Return: true if it has.
  */
 bool uet_op_ok(const struct uet_qp *qp, unsigned int op)
 {
@@ -51,6 +53,8 @@ bool uet_op_ok(const struct uet_qp *qp, unsigned int op)
  * @op: enum uet_wqe_op
  *
  * Those count against max_rd_atomic, and a fence waits for them.
+ *
+ * Return: true for READ and atomics.
  */
 bool uet_op_fetches(unsigned int op)
 {
@@ -60,6 +64,8 @@ bool uet_op_fetches(unsigned int op)
 /**
  * uet_op_is_local - is the operation one that sends nothing?
  * @op: enum uet_wqe_op
+ *
+ * Return: true for what changes keys only.
  */
 bool uet_op_is_local(unsigned int op)
 {
