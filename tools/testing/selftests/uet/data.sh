@@ -3,7 +3,7 @@
 # Every operation in every size with an edge, over IPv4 and IPv6, MTU 1500 and 9000,
 # to the other host and to the own address, compared byte for byte (data.c).
 #
-# guests: uml uml-kasan
+# guests: uml
 # guests-long: uml uml-kasan qemu qemu-debug
 # timeout: 400
 

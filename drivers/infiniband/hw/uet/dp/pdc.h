@@ -269,7 +269,6 @@ struct uet_flow_key {
  * @rdrsps: read data that has no PSN yet
  * @cancels: struct uet_cancel that have no PSN yet
  * @inbound: struct uet_inbound in progress
- * @msg_id: last message id used
  * @waiting: RUD messages refused for want of a buffer, sent again at
  *	UET_EV_RESUME
  * @rewind: a message was refused for want of a buffer: when all that is in
@@ -315,7 +314,6 @@ struct uet_pdc {
 	struct list_head cancels;
 	struct list_head inbound;
 	struct list_head waiting;
-	u16 msg_id;
 	bool rewind;
 	bool refused;
 	bool probe;
@@ -417,6 +415,7 @@ void uet_pdc_timer_stop(struct uet_pdc *pdc);
 void uet_pdc_expect(struct uet_pdc *pdc, enum uet_pdc_event ev, u64 ns);
 void uet_pdc_expect_not(struct uet_pdc *pdc, enum uet_pdc_event ev);
 void uet_pdc_arm_rto(struct uet_pdc *pdc);
+bool uet_pdc_quiet(const struct uet_pdc *pdc);
 u64 uet_tx_rto_ns(const struct uet_tx *tx);
 
 #endif /* UET_PDC_H */

@@ -288,7 +288,9 @@ static void uet_ack_psn(struct uet_pdc *pdc, const struct sk_buff *skb,
 		uet_tx_rtt(&pdc->tx, desc->stamp);
 	uet_desc_received(pdc, psn);
 	if (pkt->next == UET_NEXT_NONE) {
-		uet_desc_answered(pdc, psn, NULL, d);
+		/* No response: that is enough for a control packet only. */
+		if (desc->kind == UET_DESC_CLOSE)
+			uet_desc_answered(pdc, psn, NULL, d);
 		return;
 	}
 	if (pkt->rsp.opcode == UET_RSP_NO_RESPONSE)

@@ -514,6 +514,9 @@ static void uet_rx_duplicate(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 		return;
 	}
 	uet_ack_about(pdc, pkt, rx);
+	/* An ACK Request asks about a request, which has a response. */
+	if (pkt->type == UET_PDS_CP && pkt->ctl == UET_CTL_ACK_REQUEST)
+		pdc->rx.ack_rsp = UET_RSP_DEFAULT;
 	if (pdc->rod && !uet_psn_before(pkt->psn, pdc->rx.deliver) &&
 	    pdc->rx.ack_rsp >= 0)
 		pdc->rx.ack_rsp = UET_RSP_NO_RESPONSE;

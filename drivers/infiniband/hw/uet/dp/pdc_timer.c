@@ -160,7 +160,13 @@ static void uet_pdc_not_cleared(struct uet_pdc *pdc, struct uet_defer *d)
 		       UET_CLEAR_NS << pdc->rx.clear_tries);
 }
 
-static bool uet_pdc_quiet(const struct uet_pdc *pdc)
+/**
+ * uet_pdc_quiet - is there nothing to send and nothing to wait for?
+ * @pdc: locked
+ *
+ * Return: whether it could be closed.
+ */
+bool uet_pdc_quiet(const struct uet_pdc *pdc)
 {
 	return pdc->tx.una == pdc->tx.next && list_empty(&pdc->msgs) &&
 	       list_empty(&pdc->waiting) && list_empty(&pdc->rdrsps) &&

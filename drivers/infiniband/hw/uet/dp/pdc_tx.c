@@ -198,7 +198,7 @@ static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 	case UET_DESC_REQ:
 		uet_ses_fill(desc->msg, &pkt, desc->offset, desc->len,
 			     desc->gen,
-			     uet_ses_read_id(psn - pdc->tx.start));
+			     uet_ses_msg_id(psn - pdc->tx.start));
 		break;
 	case UET_DESC_RDRSP:
 		uet_ses_fill_rdrsp(desc->rdrsp, &pkt);
@@ -393,21 +393,13 @@ static void uet_pdc_take_cancel(struct uet_pdc *pdc)
 	list_del_init(&desc->cancel->node);
 }
 
-static u16 uet_pdc_msg_id(struct uet_pdc *pdc)
-{
-	/* 0 means no id, 4.1 */
-	if (!++pdc->msg_id)
-		pdc->msg_id = 1;
-	return pdc->msg_id;
-}
-
 static void uet_pdc_take_msg(struct uet_pdc *pdc)
 {
 	struct uet_desc *desc = uet_tx_new(pdc, UET_DESC_REQ);
 	struct uet_msg *msg = pdc->cur;
 
 	if (!msg->sent)
-		msg->id = uet_pdc_msg_id(pdc);
+		msg->id = uet_ses_msg_id(pdc->tx.next - 1 - pdc->tx.start);
 	desc->msg = msg;
 	desc->gen = pdc->rod ? msg->ep->peer_gen : 0;
 	desc->offset = msg->sent;
@@ -505,7 +497,7 @@ void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d)
 	if (pdc->state == UET_PDC_DEAD)
 		return;
 	uet_burst_init(&b, pdc->path, pdc->sport, false, d);
-	b.ordered = pdc->rod;
+	b.ordered = true;
 	if (tx->lost)
 		uet_pdc_resend(pdc, &b);
 	if (pdc->rewind && was_empty)
@@ -551,6 +543,7 @@ void uet_pdc_close(struct uet_pdc *pdc, struct uet_defer *d)
 		return;
 	uet_burst_init(&b, pdc->path, pdc->sport, true, d);
 	WRITE_ONCE(pdc->state, UET_PDC_CLOSE_WAIT);
+	pdc->budget_ns = UET_BUDGET_NS;
 	uet_tx_new(pdc, UET_DESC_CLOSE);
 	uet_stat_inc(pdc->fep, UET_STAT_TX_CPS);
 	uet_desc_xmit(pdc, psn, true, &b);
@@ -594,7 +587,7 @@ static void uet_pdc_abort_list(struct uet_pdc *pdc, struct list_head *list,
  * @ep: endpoint
  * @d: collector
  *
- * The PDC of a UET_EP_ROD endpoint goes away; others go on without.
+ * The PDC of a UET_EP_ROD endpoint is closed; others go on without.
  */
 void uet_pdc_abort_ep(struct uet_pdc *pdc, struct uet_ep *ep,
 		      struct uet_defer *d)
@@ -602,7 +595,12 @@ void uet_pdc_abort_ep(struct uet_pdc *pdc, struct uet_ep *ep,
 	if (pdc->state == UET_PDC_DEAD || !pdc->initiator)
 		return;
 	if (pdc->ep == ep) {
-		uet_pdc_kill(pdc, UET_ST_FLUSHED, d);
+		uet_pdc_leave_ep(pdc);
+		/* In good order if possible: the target lets go of it, too. */
+		if (pdc->state == UET_PDC_ESTABLISHED && uet_pdc_quiet(pdc))
+			uet_pdc_close(pdc, d);
+		if (pdc->state != UET_PDC_CLOSE_WAIT)
+			uet_pdc_kill(pdc, UET_ST_FLUSHED, d);
 		return;
 	}
 	uet_pdc_abort_list(pdc, &pdc->waiting, ep, d);

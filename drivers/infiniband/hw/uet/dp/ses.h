@@ -102,7 +102,7 @@ void uet_inbound_drop(struct uet_pdc *pdc, struct uet_inbound *in,
 void uet_rdrsp_free(struct uet_rdrsp *rd);
 
 /* ses_init.c; caller holds the PDC lock, BHs off */
-u16 uet_ses_read_id(u32 rel);
+u16 uet_ses_msg_id(u32 rel);
 void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
 		  u32 len, u8 gen, u16 read_id);
 void uet_ses_fill_orphan(struct uet_pkt *pkt);

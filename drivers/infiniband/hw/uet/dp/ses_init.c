@@ -18,16 +18,16 @@
 #define UET_HDATA_SOLICITED	BIT_ULL(32)
 
 /**
- * uet_ses_read_id - message id of a READ packet
- * @rel: its PSN, counted from Start_PSN
+ * uet_ses_msg_id - message id
+ * @rel: PSN of the first packet of the message, counted from Start_PSN
  *
  * A READ travels as messages of one packet each, so that each says how many
  * bytes it wants: the first packet of a longer one has no field for that. The
- * id is made from the PSN, which brings the data back to its descriptor.
+ * id, made from the PSN, brings the data back to its descriptor.
  *
  * Return: 1 .. 65535; different for all PSNs of a window.
  */
-u16 uet_ses_read_id(u32 rel)
+u16 uet_ses_msg_id(u32 rel)
 {
 	return rel % U16_MAX + 1;
 }
