@@ -85,7 +85,7 @@ capture_stop() {
 }
 
 captured() { # HOST
-	grep -qaP '\xfe\xed\xfa\xce\x60\x0d\xca\xfe' "$tmp/v$1.pcap"
+	LC_ALL=C grep -qaP '\xfe\xed\xfa\xce\x60\x0d\xca\xfe' "$tmp/v$1.pcap"
 }
 
 no_pdcs() {
