@@ -36,8 +36,8 @@ test-long: ## the same with full matrices
 	@$(VM)/host-packages check
 	@$(VM)/test --long $(TESTS)
 
-bench: all ## measure against rxe, siw and TCP: build/bench/table.tsv
-	@$(VM)/run --guest uml --mem 4G --timeout 7200 --out build/bench $(SELFTESTS)/bench.sh
+bench: all ## measure against rxe, siw and TCP: build/bench/table.tsv; BENCH_LONG=1: more
+	@UET_BENCH_LONG=$(BENCH_LONG) $(VM)/run --guest uml --mem 4G --timeout 7200 --out build/bench $(SELFTESTS)/bench.sh
 	@$(SELFTESTS)/bench_table.py build/bench/raw.tsv build/bench
 
 check: ## gcc, clang, sparse, checkpatch, kernel-doc, shellcheck

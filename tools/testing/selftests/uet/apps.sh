@@ -69,8 +69,12 @@ cm_program() { # PROGRAM FAMILY CONNECTIONS PORT
 # perftest prints a table: one line for each size, with the iterations done. ("inf"
 # stands there when it could not find out the speed of a busy CPU.)
 perftest() { # PROGRAM FAMILY OPTION...
-	local family=$2 options=(-F "${events[@]}")
+	local family=$2 options=(-F)
 	local command=("$1")
+	case $1 in
+	ib_write_*) ;;	# perftest knows no events for WRITE
+	*) options+=("${events[@]}") ;;
+	esac
 	shift 2
 	need_hosts 1500
 	case " $* " in

@@ -11,6 +11,8 @@
 #	UET_BENCH_LONG		1: all sizes, five turns; UET_BENCH_TURNS: so many
 #	UET_BENCH_ONLY		only rows (R1, R2, R3) that match this regexp
 #	UET_BENCH_DRIVERS	instead of "uet rxe siw tcp"
+#	UET_BENCH_MTUS		instead of "9000 1500"
+#	UET_BENCH_SIZES		bytes of the bandwidth rows
 
 UET_TYPE=${UET_TYPE:-uet}
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -35,7 +37,8 @@ else
 	depths=(1 64)
 	seconds=1
 fi
-mtus=(9000 1500)
+read -ra mtus <<<"${UET_BENCH_MTUS:-9000 1500}"
+[ -z "${UET_BENCH_SIZES-}" ] || read -ra bandwidth_sizes <<<"$UET_BENCH_SIZES"
 
 # Network n of each driver: 10.0.n.1 and 10.0.n.2 on DRIVER1 and DRIVER2
 network_of() {
