@@ -346,6 +346,14 @@ static inline bool uet_tx_holds(const struct uet_tx *tx, u32 psn)
 	return !uet_psn_before(psn, tx->una) && uet_psn_before(psn, tx->next);
 }
 
+/* Nothing more of @msg is sent: the next one is due, if it was its turn. */
+static inline void uet_pdc_pass(struct uet_pdc *pdc, struct uet_msg *msg)
+{
+	if (pdc->cur == msg)
+		pdc->cur = list_is_last(&msg->node, &pdc->msgs) ? NULL :
+			   list_next_entry(msg, node);
+}
+
 /* pdc.c */
 struct uet_pdc *uet_pdc_open(struct uet_fep *fep, struct uet_path *path,
 			     struct uet_ep *ep, int *err);

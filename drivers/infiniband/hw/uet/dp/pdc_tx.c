@@ -238,9 +238,7 @@ static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 	msg->status = UET_ST_PROT;
 	if (!msg->all_sent) {
 		msg->all_sent = true;
-		if (pdc->cur == msg)
-			pdc->cur = list_is_last(&msg->node, &pdc->msgs) ? NULL :
-				   list_next_entry(msg, node);
+		uet_pdc_pass(pdc, msg);
 	}
 	if (!msg->pending)
 		uet_msg_finish(pdc, msg, msg->status, d);
@@ -412,8 +410,7 @@ static void uet_pdc_take_msg(struct uet_pdc *pdc)
 	if (msg->sent == msg->len) {
 		msg->all_sent = true;
 		desc->flags |= UET_DESC_EOM;
-		pdc->cur = list_is_last(&msg->node, &pdc->msgs) ? NULL :
-			   list_next_entry(msg, node);
+		uet_pdc_pass(pdc, msg);
 	}
 }
 

@@ -7,6 +7,11 @@
 #include "net.h"
 #include "pkt.h"
 
+/* Bit 63 of the match bits of SEND and DATAGRAM_SEND: wake the receiver. */
+#define UET_MATCH_SOLICITED	BIT_ULL(63)
+/* Bit 32 of the header data of WRITE with immediate: the same. */
+#define UET_HDATA_SOLICITED	BIT_ULL(32)
+
 /* A read of at most so many bytes is answered inside the ACK, 3.5. */
 #define UET_ACK_DATA_MAX	16
 

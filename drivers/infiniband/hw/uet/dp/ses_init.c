@@ -12,11 +12,6 @@
 #include "pdc.h"
 #include "ses.h"
 
-/* Bit 63 of the match bits of SEND and DATAGRAM_SEND: wake the receiver. */
-#define UET_MATCH_SOLICITED	BIT_ULL(63)
-/* Bit 32 of the header data of WRITE with immediate: the same. */
-#define UET_HDATA_SOLICITED	BIT_ULL(32)
-
 /**
  * uet_ses_msg_id - message id
  * @rel: PSN of the first packet of the message, counted from Start_PSN
@@ -212,9 +207,7 @@ void uet_ses_answer(struct uet_pdc *pdc, struct uet_msg *msg, u8 rc, u8 gen)
 		/* Ordered: what would follow is refused anyway. */
 		if (pdc->rod && !msg->all_sent) {
 			msg->all_sent = true;
-			if (pdc->cur == msg)
-				pdc->cur = list_is_last(&msg->node, &pdc->msgs) ?
-					   NULL : list_next_entry(msg, node);
+			uet_pdc_pass(pdc, msg);
 		}
 	}
 }
@@ -267,9 +260,7 @@ void uet_msg_finish(struct uet_pdc *pdc, struct uet_msg *msg, int status,
 {
 	struct uet_ep *ep = msg->ep;
 
-	if (pdc->cur == msg)
-		pdc->cur = list_is_last(&msg->node, &pdc->msgs) ? NULL :
-			   list_next_entry(msg, node);
+	uet_pdc_pass(pdc, msg);
 	list_del(&msg->node);
 	pdc->queued -= msg->len - msg->sent;
 	if (status == UET_ST_OK)

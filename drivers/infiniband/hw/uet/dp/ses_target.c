@@ -14,9 +14,6 @@
 #include "pdc.h"
 #include "ses.h"
 
-#define UET_MATCH_SOLICITED	BIT_ULL(63)
-#define UET_HDATA_SOLICITED	BIT_ULL(32)
-
 /* What is being answered, so that helpers need not take six arguments. */
 struct uet_request {
 	struct uet_pdc *pdc;
