@@ -45,18 +45,30 @@ enum uet_cap {
 /* Flags of struct uet_ring. */
 enum uet_ring_flags {
 	UET_RING_KICK		= 1 << 0,
+	UET_RING_LOOKING	= 1 << 1,
+};
+
+/* Hints of struct uet_ring. */
+enum uet_ring_hints {
+	UET_RING_STREAM		= 1 << 0,
 };
 
 /**
  * struct uet_ring - head of a ring that kernel and user space share
  * @prod: next entry to be filled, free running, owned by the producer
+ * @hints: enum uet_ring_hints, owned by the producer. UET_RING_STREAM in a send
+ *	ring says that requests come faster than completions are asked for
  * @reserved0: 0
  * @cons: next entry to be taken, free running, owned by the consumer
  * @flags: enum uet_ring_flags, owned by the consumer. UET_RING_KICK in a
  *	receive ring asks user space to follow a change of @prod with the write
  *	command POST_RECV without work requests: entries must be flushed, or a
  *	peer waits for one. The kernel sets it and then reads @prod, user space
- *	writes @prod and then reads it, each with a full barrier between
+ *	writes @prod and then reads it, each with a full barrier between.
+ *	UET_RING_LOOKING in a send ring promises that the kernel looks at @prod
+ *	by itself within UET_RING_LOOK_US: new entries need no doorbell. Only
+ *	producers that gave the hint UET_RING_STREAM see it. The kernel clears
+ *	it and then reads @prod, with the same barriers
  * @reserved1: 0
  *
  * Entry i stands at UET_RING_HDR + (i & (depth - 1)) * stride from the start
@@ -67,13 +79,17 @@ enum uet_ring_flags {
  */
 struct uet_ring {
 	__u32 prod;
-	__u32 reserved0[15];
+	__u32 hints;
+	__u32 reserved0[14];
 	__u32 cons;
 	__u32 flags;
 	__u32 reserved1[14];
 };
 
 #define UET_RING_HDR			128
+
+/* Longest that a request waits with UET_RING_LOOKING, microseconds. */
+#define UET_RING_LOOK_US		50
 
 /**
  * struct uet_ring_info - where a ring can be mapped and how it is laid out

@@ -43,13 +43,21 @@ static void to_wc(struct ibv_wc *wc, const struct uet_cqe *cqe)
 		wc->imm_data = htobe32(cqe->imm_data);
 }
 
+/* Under the lock. */
+static void count_poll(struct uet_cq *cq)
+{
+	atomic_store_explicit(&cq->polls, cq->polls + 1, memory_order_relaxed);
+}
+
 int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 {
 	struct uet_cq *cq = to_ucq(ibcq);
 	const struct uet_cqe *cqe;
+	bool lazy;
 	int n;
 
 	uet_lock(&cq->lock);
+	count_poll(cq);
 	for (n = 0; n < num; n++) {
 		cqe = next_cqe(cq);
 		if (!cqe)
@@ -59,8 +67,25 @@ int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 	}
 	if (n > 0)
 		uet_store_cons(&cq->ring, cq->cons);
+	lazy = !n && cq->nr_lazy;
 	uet_unlock(&cq->lock);
+	if (lazy)
+		uet_ring_lazy(cq);
 	return n;
+}
+
+/* Who arms a CQ is going to sleep: nothing more is posted for a while. */
+int uet_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct uet_cq *cq = to_ucq(ibcq);
+	bool lazy;
+
+	uet_lock(&cq->lock);
+	lazy = cq->nr_lazy;
+	uet_unlock(&cq->lock);
+	if (lazy)
+		uet_ring_lazy(cq);
+	return ibv_cmd_req_notify_cq(ibcq, solicited_only);
 }
 
 /*
@@ -102,14 +127,19 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 {
 	struct uet_cq *cq = to_ucq_ex(ibcq);
 	const struct uet_cqe *cqe;
+	bool lazy;
 
 	if (attr && attr->comp_mask)
 		return EINVAL;
 
 	uet_lock(&cq->lock);
+	count_poll(cq);
 	cqe = next_cqe(cq);
 	if (!cqe) {
+		lazy = cq->nr_lazy;
 		uet_unlock(&cq->lock);
+		if (lazy)
+			uet_ring_lazy(cq);
 		return ENOENT;
 	}
 	look_at(cq, cqe);

@@ -3,7 +3,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <unistd.h>
 
 #include <ccan/array_size.h>
 #include <util/compiler.h>
@@ -147,43 +146,6 @@ static int put_send(struct uet_qp *qp, const struct ibv_send_wr *wr)
 		return ret;
 	sq->prod++;
 	return 0;
-}
-
-/**
- * uet_doorbell - tell the kernel of new entries in the send queue
- * @qp: the QP; its lock is not held, since this is where the kernel transmits
- *
- * The doorbell is the write command POST_SEND without work requests. write()
- * is the quickest way to give it, but the kernel refuses that to a process
- * that has changed its credentials since it opened the device; the ioctl, which
- * libibverbs prefers where there is one, has no such rule.
- *
- * Return: 0 or an errno value; EIO when the device is gone
- */
-int uet_doorbell(struct uet_qp *qp)
-{
-	struct uet_context *ctx = to_uctx(qp->vqp.qp.context);
-	struct ib_uverbs_post_send_resp resp;
-	struct ibv_post_send cmd = {
-		.hdr.command = IB_USER_VERBS_CMD_POST_SEND,
-		.hdr.in_words = sizeof(cmd) / 4,
-		.hdr.out_words = sizeof(resp) / 4,
-		.response = (uintptr_t)&resp,
-		.qp_handle = qp->vqp.qp.handle,
-		.wqe_size = sizeof(struct ib_uverbs_send_wr),
-	};
-	struct ibv_send_wr *bad_wr;
-
-	if (!atomic_load_explicit(&ctx->no_write, memory_order_relaxed)) {
-		if (write(ctx->vctx.context.cmd_fd, &cmd, sizeof(cmd)) ==
-		    sizeof(cmd))
-			return 0;
-		if (errno != EACCES)
-			return errno;
-		atomic_store_explicit(&ctx->no_write, true,
-				      memory_order_relaxed);
-	}
-	return ibv_cmd_post_send(&qp->vqp.qp, NULL, &bad_wr);
 }
 
 int uet_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,

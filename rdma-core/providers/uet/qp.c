@@ -201,6 +201,8 @@ struct ibv_qp *uet_create_any_qp(struct ibv_context *ibctx,
 	uet_lock_init(&qp->rq.lock, unlocked);
 	restart_wq(&qp->sq);
 	restart_wq(&qp->rq);
+	/* The first request follows no other one. */
+	qp->polls = to_ucq(attr->send_cq)->polls - 1;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		uet_set_wr_ops(qp, attr->send_ops_flags);
 	return &qp->vqp.qp;
@@ -258,6 +260,7 @@ int uet_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 		return ret;
 
 	if (mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET) {
+		uet_forget_lazy(qp);
 		clean_cqs(ibqp);
 		restart_wq(&qp->sq);
 		restart_wq(&qp->rq);
@@ -278,6 +281,7 @@ int uet_destroy_qp(struct ibv_qp *ibqp)
 	struct uet_qp *qp = to_uqp(ibqp);
 	int ret;
 
+	uet_forget_lazy(qp);
 	ret = ibv_cmd_destroy_qp(ibqp);
 	if (ret)
 		return ret;

@@ -97,16 +97,33 @@ static inline void uet_store_cons(const struct uet_map *map, uint32_t cons)
 			      memory_order_release);
 }
 
+static inline void uet_store_hints(const struct uet_map *map, uint32_t hints)
+{
+	atomic_store_explicit((_Atomic(__u32) *)&map->hdr->hints, hints,
+			      memory_order_relaxed);
+}
+
 /*
- * Does the kernel want to be told of new entries? To be asked after
- * uet_store_prod(); the fence pairs with the kernel's between setting the flag
- * and reading prod.
+ * What the kernel says now. To be asked after uet_store_prod(); the fence pairs
+ * with the kernel's between changing a flag and reading prod.
  */
-static inline bool uet_wants_kick(const struct uet_map *map)
+static inline uint32_t uet_load_flags(const struct uet_map *map)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 	return atomic_load_explicit((_Atomic(__u32) *)&map->hdr->flags,
-				    memory_order_relaxed) & UET_RING_KICK;
+				    memory_order_relaxed);
+}
+
+/* Receive queues: must the kernel be told of new entries? */
+static inline bool uet_wants_kick(const struct uet_map *map)
+{
+	return uet_load_flags(map) & UET_RING_KICK;
+}
+
+/* Send queues: does the kernel find new entries by itself? */
+static inline bool uet_kernel_looks(const struct uet_map *map)
+{
+	return uet_load_flags(map) & UET_RING_LOOKING;
 }
 
 #endif /* UET_RING_H */

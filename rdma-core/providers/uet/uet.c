@@ -152,7 +152,7 @@ static const struct verbs_context_ops uet_ctx_ops = {
 	.query_srq = uet_query_srq,
 	.reg_dmabuf_mr = uet_reg_dmabuf_mr,
 	.reg_mr = uet_reg_mr,
-	.req_notify_cq = ibv_cmd_req_notify_cq,
+	.req_notify_cq = uet_req_notify_cq,
 	.rereg_mr = uet_rereg_mr,
 	.resize_cq = uet_resize_cq,
 };

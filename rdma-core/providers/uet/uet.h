@@ -67,6 +67,9 @@ struct uet_ah {
 	uint32_t number;
 };
 
+/* QPs of one CQ that can wait with their doorbells; more do not wait. */
+#define UET_LAZY_MAX	8
+
 /**
  * struct uet_cq - a completion queue
  * @vcq: the verbs object
@@ -75,6 +78,9 @@ struct uet_ah {
  * @ring: of struct uet_cqe
  * @cons: next entry to be taken
  * @cqe: entry that the read functions of the extended CQ look at
+ * @polls: how often it was polled; written under @lock, read without
+ * @lazy: QPs whose doorbell is due once there is nothing to poll
+ * @nr_lazy: entries of @lazy
  */
 struct uet_cq {
 	struct verbs_cq vcq;
@@ -83,6 +89,9 @@ struct uet_cq {
 	struct uet_map ring;
 	uint32_t cons;
 	const struct uet_cqe *cqe;
+	_Atomic(uint32_t) polls;
+	struct uet_qp *lazy[UET_LAZY_MAX];
+	unsigned int nr_lazy;
 };
 
 /**
@@ -126,6 +135,9 @@ struct uet_srq {
  * @ops: bit 1 << enum uet_wqe_op for each operation this kind of QP has
  * @always: enum uet_wqe_flags that every work request gets
  * @addressed: each work request names its destination (UD, RU)
+ * @polls: of the send CQ, when it was posted to last
+ * @stream: requests come faster than completions are asked for
+ * @lazy: posts since the last doorbell; under the lock of the send CQ
  * @wr_first: ibv_wr_start(): prod before the batch
  * @wr_err: first error of the batch, 0 or an errno value
  * @wqe: work request that the setters fill in; NULL if there is none
@@ -140,6 +152,10 @@ struct uet_qp {
 	uint32_t ops;
 	uint8_t always;
 	bool addressed;
+
+	uint32_t polls;
+	bool stream;
+	uint32_t lazy;
 
 	uint32_t wr_first;
 	int wr_err;
@@ -245,6 +261,7 @@ int uet_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
 int uet_resize_cq(struct ibv_cq *ibcq, int cqe);
 int uet_destroy_cq(struct ibv_cq *ibcq);
 int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc);
+int uet_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
 void uet_clean_cq(struct ibv_cq *ibcq, uint32_t qp_num);
 
 /* srq.c */
@@ -276,7 +293,11 @@ int uet_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 		      struct ibv_recv_wr **bad_wr);
 int uet_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 		struct ibv_mw_bind *bind);
+
+/* doorbell.c */
 int uet_doorbell(struct uet_qp *qp);
+void uet_ring_lazy(struct uet_cq *cq);
+void uet_forget_lazy(struct uet_qp *qp);
 
 /* wr.c */
 void uet_set_wr_ops(struct uet_qp *qp, uint64_t flags);

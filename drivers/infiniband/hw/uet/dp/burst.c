@@ -22,7 +22,7 @@
 /* Payloads from this size on are referenced, smaller ones copied. */
 #define UET_BURST_REF_MIN	2048
 /* Linear room for small packets when more are to come. */
-#define UET_BURST_LINEAR	3072
+#define UET_BURST_LINEAR	7168
 #define UET_BURST_LINEAR_PKT	512
 /* Copied packets go into pieces of this size. */
 #define UET_BURST_CHUNK_ORDER	3

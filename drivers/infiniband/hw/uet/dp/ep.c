@@ -294,7 +294,9 @@ static bool uet_pdc_try(struct uet_pdc *pdc, struct uet_ep *ep,
 		ep->fep->ops->msg_done(ep, msg, UET_ST_FLUSHED, d);
 	} else if (took) {
 		uet_pdc_add_msg(pdc, msg);
-		uet_pdc_pump(pdc, d);
+		/* Ordered ones leave with uet_ep_push(), several at a time. */
+		if (!pdc->rod)
+			uet_pdc_pump(pdc, d);
 	} else {
 		uet_pdc_leave_ep(pdc);
 	}
@@ -361,6 +363,8 @@ static int uet_datagram_send(struct uet_ep *ep, struct uet_msg *msg,
  * @msg: message
  * @d: collector; packets leave with uet_defer_run()
  *
+ * After the last of several messages uet_ep_push() is due.
+ *
  * Context: process or softirq, interrupts on.
  */
 void uet_msg_submit(struct uet_ep *ep, struct uet_msg *msg,
@@ -387,3 +391,32 @@ void uet_msg_submit(struct uet_ep *ep, struct uet_msg *msg,
 	local_bh_enable();
 }
 EXPORT_SYMBOL_GPL(uet_msg_submit);
+
+/**
+ * uet_ep_push - let go of what uet_msg_submit() took
+ * @ep: endpoint
+ * @d: collector; packets leave with uet_defer_run()
+ *
+ * Small messages submitted one after the other share bursts, so that the stack
+ * is walked once for all of them.
+ *
+ * Context: process or softirq, interrupts on.
+ */
+void uet_ep_push(struct uet_ep *ep, struct uet_defer *d)
+{
+	struct uet_pdc *pdc;
+
+	if (ep->mode != UET_EP_ROD)
+		return;
+	local_bh_disable();
+	rcu_read_lock();
+	pdc = rcu_dereference(ep->pdc);
+	if (pdc) {
+		spin_lock(&pdc->lock);
+		uet_pdc_pump(pdc, d);
+		spin_unlock(&pdc->lock);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}
+EXPORT_SYMBOL_GPL(uet_ep_push);

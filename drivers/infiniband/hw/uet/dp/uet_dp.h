@@ -394,6 +394,8 @@ struct uet_msg {
  */
 void uet_msg_submit(struct uet_ep *ep, struct uet_msg *msg,
 		    struct uet_defer *d);
+/* After the last of several: they are sent together. */
+void uet_ep_push(struct uet_ep *ep, struct uet_defer *d);
 
 /* ------------------------------------------------------------------ */
 /* Requests: the target's side                                         */

@@ -107,14 +107,14 @@ bool uet_cq_push(struct ib_cq *ib, struct uet_cqe *cqe, struct ib_qp *qp,
 	u32 cons;
 
 	cqe->timestamp = ktime_get_ns();
-	spin_lock_irqsave(&cq->lock, irq);
+	irq = uet_queue_lock(&cq->lock, !cq->qps);
 	ring = cq->ring;
 	/* Pairs with the release of the reader: it is done with the entry. */
 	cons = ring->user ? smp_load_acquire(&ring->hdr->cons) : cq->cons;
 	if (!cq->failed && uet_ring_used(cq->prod, cons) >= ring->depth)
 		uet_cq_overflow(cq);
 	if (cq->failed) {
-		spin_unlock_irqrestore(&cq->lock, irq);
+		uet_queue_unlock(&cq->lock, !cq->qps, irq);
 		return false;
 	}
 	memcpy(uet_ring_at(ring, cq->prod), cqe, sizeof(*cqe));
@@ -126,7 +126,7 @@ bool uet_cq_push(struct ib_cq *ib, struct uet_cqe *cqe, struct ib_qp *qp,
 	fires = uet_cq_fires(cq, cqe);
 	if (fires)
 		uet_cq_kick(cq, d);
-	spin_unlock_irqrestore(&cq->lock, irq);
+	uet_queue_unlock(&cq->lock, !cq->qps, irq);
 	return true;
 }
 
@@ -145,14 +145,14 @@ void uet_cq_forget(struct ib_cq *ib, const struct ib_qp *qp)
 
 	if (!cq->qps)
 		return;
-	spin_lock_irqsave(&cq->lock, irq);
+	irq = uet_queue_lock(&cq->lock, !cq->qps);
 	for (i = cq->cons; i != cq->prod; i++) {
 		struct ib_qp **slot = &cq->qps[i & (cq->ring->depth - 1)];
 
 		if (*slot == qp)
 			*slot = NULL;
 	}
-	spin_unlock_irqrestore(&cq->lock, irq);
+	uet_queue_unlock(&cq->lock, !cq->qps, irq);
 }
 
 static int uet_wc_flags(const struct uet_cqe *cqe)
@@ -200,7 +200,7 @@ int uet_poll_cq(struct ib_cq *ib, int nr, struct ib_wc *wc)
 
 	if (!cq->qps)
 		return -EINVAL;
-	spin_lock_irqsave(&cq->lock, irq);
+	irq = uet_queue_lock(&cq->lock, !cq->qps);
 	while (n < nr && cq->cons != cq->prod) {
 		struct ib_qp *qp = cq->qps[cq->cons & (cq->ring->depth - 1)];
 
@@ -209,7 +209,7 @@ int uet_poll_cq(struct ib_cq *ib, int nr, struct ib_wc *wc)
 				    qp);
 		cq->cons++;
 	}
-	spin_unlock_irqrestore(&cq->lock, irq);
+	uet_queue_unlock(&cq->lock, !cq->qps, irq);
 	return n;
 }
 
@@ -222,13 +222,13 @@ int uet_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags)
 	int missed = 0;
 	u32 cons;
 
-	spin_lock_irqsave(&cq->lock, irq);
+	irq = uet_queue_lock(&cq->lock, !cq->qps);
 	if (cq->armed != IB_CQ_NEXT_COMP)
 		cq->armed = want;
 	cons = cq->ring->user ? READ_ONCE(cq->ring->hdr->cons) : cq->cons;
 	if (flags & IB_CQ_REPORT_MISSED_EVENTS && cq->prod != cons)
 		missed = 1;
-	spin_unlock_irqrestore(&cq->lock, irq);
+	uet_queue_unlock(&cq->lock, !cq->qps, irq);
 	return missed;
 }
 
@@ -290,7 +290,7 @@ int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 	if (err)
 		return err;
 
-	spin_lock_init(&cq->lock);
+	uet_queue_lock_init(&cq->lock, udata);
 	refcount_set(&cq->refs, 1);
 	init_completion(&cq->gone);
 	uet_notify_init(&cq->notify, uet_cq_notify_fn);
@@ -372,6 +372,7 @@ static int uet_cq_swap(struct uet_cq *cq, struct uet_cq_store *st)
  */
 int uet_resize_cq(struct ib_cq *ib, UET_RESIZE_CQE cqe, struct ib_udata *udata)
 {
+	unsigned long irq;
 	struct uet_resize_cq_resp resp = {};
 	struct uet_cq *cq = to_ucq(ib);
 	struct uet_cq_store st;
@@ -388,9 +389,9 @@ int uet_resize_cq(struct ib_cq *ib, UET_RESIZE_CQE cqe, struct ib_udata *udata)
 	uet_ring_info(st.ring, &resp.cq);
 	err = uet_udata_out(udata, &resp, sizeof(resp));
 	if (!err) {
-		spin_lock_irq(&cq->lock);
+		irq = uet_queue_lock(&cq->lock, !cq->qps);
 		err = uet_cq_swap(cq, &st);
-		spin_unlock_irq(&cq->lock);
+		uet_queue_unlock(&cq->lock, !cq->qps, irq);
 	}
 	uet_cq_store_free(&st);
 	return err;

@@ -87,14 +87,14 @@ void uet_frwr_free(struct uet_mr *mr)
 static struct uet_map *uet_fr_next(struct uet_mr *mr)
 {
 	struct uet_map *map, *fresh;
-	unsigned long irq;
+	bool irq;
 
-	spin_lock_irqsave(&mr->mkey.lock, irq);
+	irq = uet_any_lock(&mr->mkey.lock);
 	mr->fr_ready = false;
 	if (mr->mkey.map == mr->fr[mr->fr_next])
 		mr->fr_next ^= 1;
 	map = mr->fr[mr->fr_next];
-	spin_unlock_irqrestore(&mr->mkey.lock, irq);
+	uet_any_unlock(&mr->mkey.lock, irq);
 	if (kref_read(&map->mem.ref) == 1) {
 		/* Ordered against what the last holder did to it. */
 		smp_acquire__after_ctrl_dep();
@@ -175,13 +175,13 @@ int uet_frwr_register(const struct uet_qp *qp, struct uet_mr *mr, u32 key,
 		      int access)
 {
 	struct uet_mkey *mkey = &mr->mkey;
-	unsigned long irq;
+	bool irq;
 	int err = -EINVAL;
 
 	if (mkey->kind != UET_MKEY_FRWR || mkey->pd != qp->ib.pd ||
 	    key >> 8 != mr->ib.lkey >> 8 || access & ~UET_FR_ACCESS)
 		return -EINVAL;
-	spin_lock_irqsave(&mkey->lock, irq);
+	irq = uet_any_lock(&mkey->lock);
 	if (!mkey->key && mr->fr_ready) {
 		struct uet_map *map = mr->fr[mr->fr_next];
 
@@ -195,6 +195,6 @@ int uet_frwr_register(const struct uet_qp *qp, struct uet_mr *mr, u32 key,
 		mr->fr_ready = false;
 		err = 0;
 	}
-	spin_unlock_irqrestore(&mkey->lock, irq);
+	uet_any_unlock(&mkey->lock, irq);
 	return err;
 }

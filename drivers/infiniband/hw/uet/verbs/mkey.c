@@ -209,16 +209,16 @@ static enum uet_rc uet_mkey_use(struct uet_dev *dev,
 {
 	enum uet_rc rc = UET_RC_BAD_MKEY;
 	struct uet_mkey *mkey;
-	unsigned long irq;
+	bool irq;
 
 	rcu_read_lock();
 	mkey = uet_mkey_find(dev, use->key);
 	if (mkey && mkey->kind <= UET_MKEY_DMA) {
 		rc = uet_mkey_check(mkey, use, sge);
 	} else if (mkey) {
-		spin_lock_irqsave(&mkey->lock, irq);
+		irq = uet_any_lock(&mkey->lock);
 		rc = uet_mkey_check(mkey, use, sge);
-		spin_unlock_irqrestore(&mkey->lock, irq);
+		uet_any_unlock(&mkey->lock, irq);
 	}
 	rcu_read_unlock();
 	return rc;
@@ -324,15 +324,15 @@ static bool uet_mkey_revocable(const struct uet_mkey *mkey,
 bool uet_mkey_may_invalidate(const struct uet_qp *qp, u32 key)
 {
 	struct uet_mkey *mkey;
-	unsigned long irq;
+	bool irq;
 	bool ok = false;
 
 	rcu_read_lock();
 	mkey = uet_mkey_find(qp->dev, key);
 	if (mkey) {
-		spin_lock_irqsave(&mkey->lock, irq);
+		irq = uet_any_lock(&mkey->lock);
 		ok = uet_mkey_revocable(mkey, qp, key);
-		spin_unlock_irqrestore(&mkey->lock, irq);
+		uet_any_unlock(&mkey->lock, irq);
 	}
 	rcu_read_unlock();
 	return ok;
@@ -352,20 +352,20 @@ int uet_mkey_invalidate(const struct uet_qp *qp, u32 key)
 {
 	struct uet_map *map = NULL;
 	struct uet_mkey *mkey;
-	unsigned long irq;
+	bool irq;
 	bool window;
 
 	rcu_read_lock();
 	mkey = uet_mkey_find(qp->dev, key);
 	if (mkey) {
-		spin_lock_irqsave(&mkey->lock, irq);
+		irq = uet_any_lock(&mkey->lock);
 		if (uet_mkey_revocable(mkey, qp, key)) {
 			map = mkey->map;
 			mkey->map = NULL;
 			mkey->key = 0;
 		}
 		window = uet_key_is_window(mkey);
-		spin_unlock_irqrestore(&mkey->lock, irq);
+		uet_any_unlock(&mkey->lock, irq);
 	}
 	rcu_read_unlock();
 	if (!map)
@@ -393,16 +393,16 @@ int uet_mkey_invalidate(const struct uet_qp *qp, u32 key)
 bool uet_mkey_busy(struct uet_dev *dev, u32 key)
 {
 	struct uet_mkey *mkey;
-	unsigned long irq;
+	bool irq;
 	bool busy = false;
 
 	rcu_read_lock();
 	mkey = uet_mkey_find(dev, key);
 	if (mkey && mkey->kind == UET_MKEY_FRWR) {
-		spin_lock_irqsave(&mkey->lock, irq);
+		irq = uet_any_lock(&mkey->lock);
 		/* One for the region, one for the key. */
 		busy = mkey->map && kref_read(&mkey->map->mem.ref) > 2;
-		spin_unlock_irqrestore(&mkey->lock, irq);
+		uet_any_unlock(&mkey->lock, irq);
 	}
 	rcu_read_unlock();
 	return busy;

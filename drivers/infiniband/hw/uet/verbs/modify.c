@@ -180,6 +180,7 @@ static int uet_qp_to_rtr(struct uet_qp *qp, const struct ib_qp_attr *attr)
 static int uet_qp_to_rts(struct uet_qp *qp, const struct ib_qp_attr *attr,
 			 int cur)
 {
+	unsigned long irq;
 	bool moved;
 
 	uet_attr_apply(qp, attr);
@@ -187,14 +188,14 @@ static int uet_qp_to_rts(struct uet_qp *qp, const struct ib_qp_attr *attr,
 		uet_ep_set_retry(qp->ep, uet_budget_ns(qp, attr),
 				 attr->rnr_retry);
 	/* Under the lock, so that no request sees one without the other. */
-	spin_lock_irq(&qp->sq.lock);
+	irq = uet_sq_lock(qp);
 	moved = uet_qp_move(qp, cur, IB_QPS_RTS);
 	qp->sqd_event = false;
 	if (moved && cur == IB_QPS_SQE) {
 		qp->sq.error = false;
 		qp->sq.halted = false;
 	}
-	spin_unlock_irq(&qp->sq.lock);
+	uet_sq_unlock(qp, irq);
 	if (!moved)
 		return -EINVAL;
 	uet_sq_run_all(qp);
@@ -204,16 +205,17 @@ static int uet_qp_to_rts(struct uet_qp *qp, const struct ib_qp_attr *attr,
 static int uet_qp_to_sqd(struct uet_qp *qp, const struct ib_qp_attr *attr,
 			 int mask, int cur)
 {
+	unsigned long irq;
 	bool idle;
 
 	if (!uet_qp_move(qp, cur, IB_QPS_SQD))
 		return -EINVAL;
 	if (!(mask & IB_QP_EN_SQD_ASYNC_NOTIFY) || !attr->en_sqd_async_notify)
 		return 0;
-	spin_lock_irq(&qp->sq.lock);
+	irq = uet_sq_lock(qp);
 	idle = qp->sq.cons == qp->sq.next;
 	qp->sqd_event = !idle;
-	spin_unlock_irq(&qp->sq.lock);
+	uet_sq_unlock(qp, irq);
 	if (idle)
 		uet_qp_event(qp, UET_QP_EV_SQ_DRAINED);
 	return 0;
@@ -281,16 +283,17 @@ int uet_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 int uet_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init)
 {
+	unsigned long irq;
 	struct uet_qp *qp = to_uqp(ib);
 
 	mutex_lock(&qp->mutex);
 	*attr = qp->attr;
 	attr->qp_state = READ_ONCE(qp->state);
 	attr->cur_qp_state = attr->qp_state;
-	spin_lock_irq(&qp->sq.lock);
+	irq = uet_sq_lock(qp);
 	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
 			    qp->sq.cons != qp->sq.next;
-	spin_unlock_irq(&qp->sq.lock);
+	uet_sq_unlock(qp, irq);
 	mutex_unlock(&qp->mutex);
 
 	init->event_handler = ib->event_handler;

@@ -316,9 +316,9 @@ int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 	struct uet_mr *mr = to_umr(ib);
 
 	uet_mkey_retract(dev, &mr->mkey, ib->lkey);
-	spin_lock_irq(&mr->mkey.lock);
+	spin_lock_bh(&mr->mkey.lock);
 	mr->mkey.key = 0;
-	spin_unlock_irq(&mr->mkey.lock);
+	spin_unlock_bh(&mr->mkey.lock);
 	if (mr->mkey.map)
 		uet_map_kill(dev, mr->mkey.map);
 	uet_frwr_free(mr);

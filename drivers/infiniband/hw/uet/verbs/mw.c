@@ -78,13 +78,13 @@ void uet_windows_end(struct uet_dev *dev, struct uet_map *map)
 static struct uet_map *uet_mw_unbind(struct uet_mkey *mkey)
 {
 	struct uet_map *map;
-	unsigned long irq;
+	bool irq;
 
-	spin_lock_irqsave(&mkey->lock, irq);
+	irq = uet_any_lock(&mkey->lock);
 	map = mkey->map;
 	mkey->map = NULL;
 	mkey->key = 0;
-	spin_unlock_irqrestore(&mkey->lock, irq);
+	uet_any_unlock(&mkey->lock, irq);
 	return map;
 }
 
@@ -147,15 +147,15 @@ static bool uet_bind_region(const struct uet_qp *qp, u32 lkey,
 			    struct uet_binding *b)
 {
 	struct uet_mkey *mkey;
-	unsigned long irq;
+	bool irq;
 	bool ok = false;
 
 	rcu_read_lock();
 	mkey = uet_mkey_find(qp->dev, lkey);
 	if (mkey) {
-		spin_lock_irqsave(&mkey->lock, irq);
+		irq = uet_any_lock(&mkey->lock);
 		ok = uet_bind_ok(qp, mkey, lkey, b);
-		spin_unlock_irqrestore(&mkey->lock, irq);
+		uet_any_unlock(&mkey->lock, irq);
 	}
 	rcu_read_unlock();
 	return ok;
@@ -196,10 +196,10 @@ static struct uet_map *uet_window_create(struct uet_dev *dev,
 static bool uet_mw_set(const struct uet_qp *qp, struct uet_mkey *mkey, u32 key,
 		       const struct uet_binding *b, struct uet_map *map)
 {
-	unsigned long irq;
+	bool irq;
 	bool ok;
 
-	spin_lock_irqsave(&mkey->lock, irq);
+	irq = uet_any_lock(&mkey->lock);
 	ok = !mkey->map;
 	if (ok) {
 		mkey->map = map;
@@ -210,7 +210,7 @@ static bool uet_mw_set(const struct uet_qp *qp, struct uet_mkey *mkey, u32 key,
 		mkey->qpn = mkey->kind == UET_MKEY_MW2 ? qp->ib.qp_num : 0;
 		mkey->key = key;
 	}
-	spin_unlock_irqrestore(&mkey->lock, irq);
+	uet_any_unlock(&mkey->lock, irq);
 	return ok;
 }
 

@@ -171,7 +171,7 @@ static int uet_sq_put_all(struct uet_qp *qp, const struct ib_send_wr *wr,
 	unsigned long irq;
 	int err = 0;
 
-	spin_lock_irqsave(&qp->sq.lock, irq);
+	irq = uet_sq_lock(qp);
 	switch (READ_ONCE(qp->state)) {
 	case IB_QPS_RESET:
 	case IB_QPS_INIT:
@@ -184,23 +184,10 @@ static int uet_sq_put_all(struct uet_qp *qp, const struct ib_send_wr *wr,
 		if (!err)
 			wr = wr->next;
 	}
-	spin_unlock_irqrestore(&qp->sq.lock, irq);
+	uet_sq_unlock(qp, irq);
 	if (err)
 		*bad_wr = wr;
 	return err;
-}
-
-/* User space has posted: one call for all that is in the ring. */
-static int uet_doorbell(struct uet_qp *qp)
-{
-	switch (READ_ONCE(qp->state)) {
-	case IB_QPS_RESET:
-	case IB_QPS_INIT:
-	case IB_QPS_RTR:
-		return -EINVAL;
-	}
-	uet_sq_run_all(qp);
-	return 0;
 }
 
 /**

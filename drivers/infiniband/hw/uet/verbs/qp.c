@@ -152,22 +152,24 @@ static void uet_qp_event_work(struct work_struct *work)
 /* Nobody works on the send queue. */
 static bool uet_sq_is_idle(struct uet_qp *qp)
 {
+	unsigned long irq;
 	bool idle;
 
-	spin_lock_irq(&qp->sq.lock);
+	irq = uet_sq_lock(qp);
 	idle = !qp->sq.running;
-	spin_unlock_irq(&qp->sq.lock);
+	uet_sq_unlock(qp, irq);
 	return idle;
 }
 
 /* The engine holds nothing of the QP. */
 static bool uet_qp_is_quiet(struct uet_qp *qp)
 {
+	unsigned long irq;
 	bool quiet;
 
-	spin_lock_irq(&qp->sq.lock);
+	irq = uet_sq_lock(qp);
 	quiet = !qp->sq.active;
-	spin_unlock_irq(&qp->sq.lock);
+	uet_sq_unlock(qp, irq);
 	return quiet && !atomic_read(&qp->recvs);
 }
 
@@ -337,7 +339,8 @@ static void uet_qp_init(struct uet_qp *qp, const struct ib_qp_init_attr *init)
 {
 	mutex_init(&qp->mutex);
 	INIT_LIST_HEAD(&qp->counter_node);
-	spin_lock_init(&qp->sq.lock);
+	uet_queue_lock_init(&qp->sq.lock, qp->user);
+	uet_look_init(qp);
 	qp->rxq = init->srq ? &to_usrq(init->srq)->rq : &qp->rq;
 	uet_notify_init(&qp->run_notify, uet_sq_run_notify);
 	INIT_WORK(&qp->run_work, uet_sq_run_work);

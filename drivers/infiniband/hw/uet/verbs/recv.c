@@ -181,14 +181,14 @@ static struct uet_recv_wr *uet_recv_next(struct uet_qp *qp, bool data,
 	unsigned long irq;
 	bool broken;
 
-	spin_lock_irqsave(&rq->lock, irq);
+	irq = uet_queue_lock(&rq->lock, rq->user);
 	wr = uet_rq_next(rq, data, status);
 	if (wr)
 		atomic_inc(&qp->recvs);
 	broken = rq->broken;
 	if (qp->ib.srq)
 		uet_srq_check(to_usrq(qp->ib.srq));
-	spin_unlock_irqrestore(&rq->lock, irq);
+	uet_queue_unlock(&rq->lock, rq->user, irq);
 	if (broken)
 		uet_qp_to_error(qp, UET_QP_EV_FATAL);
 	return wr;
@@ -275,9 +275,9 @@ bool uet_recv_ready(struct uet_ep *ep)
 
 	if (!uet_qp_receives(qp))
 		return false;
-	spin_lock_irqsave(&rq->lock, irq);
+	irq = uet_queue_lock(&rq->lock, rq->user);
 	ready = !rq->flushing && uet_rq_posted(rq);
-	spin_unlock_irqrestore(&rq->lock, irq);
+	uet_queue_unlock(&rq->lock, rq->user, irq);
 	return ready;
 }
 
@@ -410,9 +410,9 @@ static void uet_rq_flush_posted(struct uet_qp *qp, struct uet_defer *d)
 	bool more = true;
 
 	while (more && left--) {
-		spin_lock_irqsave(&qp->rq.lock, irq);
+		irq = uet_queue_lock(&qp->rq.lock, qp->rq.user);
 		more = uet_rq_flush_one(qp, d);
-		spin_unlock_irqrestore(&qp->rq.lock, irq);
+		uet_queue_unlock(&qp->rq.lock, qp->rq.user, irq);
 	}
 }
 
@@ -425,14 +425,15 @@ static void uet_rq_flush_posted(struct uet_qp *qp, struct uet_defer *d)
  */
 void uet_rq_flush(struct uet_qp *qp, struct uet_defer *d)
 {
+	unsigned long irq;
 	struct uet_rq *rq = &qp->rq;
 
 	if (!rq->ring)
 		return;
-	spin_lock_irq(&rq->lock);
+	irq = uet_queue_lock(&rq->lock, rq->user);
 	rq->flushing = true;
 	WRITE_ONCE(rq->ring->hdr->flags, UET_RING_KICK);
-	spin_unlock_irq(&rq->lock);
+	uet_queue_unlock(&rq->lock, rq->user, irq);
 	/*
 	 * Pairs with the barrier of user space between its index and its look
 	 * at the flag: one of us sees the other.
@@ -473,7 +474,7 @@ int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 
 	if (qp->user)
 		return uet_recv_kick(qp);
-	spin_lock_irqsave(&qp->rq.lock, irq);
+	irq = uet_queue_lock(&qp->rq.lock, qp->rq.user);
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		err = -EINVAL;
 	while (wr && !err) {
@@ -483,7 +484,7 @@ int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 	}
 	while (qp->rq.flushing && uet_rq_flush_one(qp, NULL))
 		;
-	spin_unlock_irqrestore(&qp->rq.lock, irq);
+	uet_queue_unlock(&qp->rq.lock, qp->rq.user, irq);
 	if (err)
 		*bad_wr = wr;
 	return err;

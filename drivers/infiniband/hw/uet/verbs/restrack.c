@@ -20,15 +20,16 @@ static const char *uet_mode_name(const struct uet_qp *qp)
 
 static int uet_fill_sq(struct sk_buff *msg, struct uet_qp *qp)
 {
+	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	u32 depth, held, active, reads;
 
-	spin_lock_irq(&sq->lock);
+	irq = uet_sq_lock(qp);
 	depth = sq->ring ? sq->ring->depth : 0;
 	held = sq->next - sq->cons;
 	active = sq->active;
 	reads = sq->reads;
-	spin_unlock_irq(&sq->lock);
+	uet_sq_unlock(qp, irq);
 	if (rdma_nl_put_driver_u32(msg, "sq_depth", depth) ||
 	    rdma_nl_put_driver_u32(msg, "sq_started", held) ||
 	    rdma_nl_put_driver_u32(msg, "sq_active", active) ||
@@ -39,12 +40,13 @@ static int uet_fill_sq(struct sk_buff *msg, struct uet_qp *qp)
 
 static int uet_fill_rq(struct sk_buff *msg, struct uet_rq *rq)
 {
+	unsigned long irq;
 	u32 depth, posted;
 
-	spin_lock_irq(&rq->lock);
+	irq = uet_queue_lock(&rq->lock, rq->user);
 	depth = rq->ring ? rq->ring->depth : 0;
 	posted = uet_rq_posted(rq);
-	spin_unlock_irq(&rq->lock);
+	uet_queue_unlock(&rq->lock, rq->user, irq);
 	if (rdma_nl_put_driver_u32(msg, "rq_depth", depth) ||
 	    rdma_nl_put_driver_u32(msg, "rq_posted", posted))
 		return -EMSGSIZE;
@@ -76,6 +78,7 @@ err:
 
 int uet_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ib)
 {
+	unsigned long irq;
 	struct nlattr *nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	struct uet_cq *cq = to_ucq(ib);
 	u32 depth, used, armed;
@@ -83,13 +86,13 @@ int uet_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ib)
 
 	if (!nest)
 		return -EMSGSIZE;
-	spin_lock_irq(&cq->lock);
+	irq = uet_queue_lock(&cq->lock, !cq->qps);
 	depth = cq->ring->depth;
 	used = cq->prod - (cq->ring->user ? READ_ONCE(cq->ring->hdr->cons) :
 					    cq->cons);
 	armed = cq->armed;
 	failed = cq->failed;
-	spin_unlock_irq(&cq->lock);
+	uet_queue_unlock(&cq->lock, !cq->qps, irq);
 	if (rdma_nl_put_driver_u32(msg, "depth", depth) ||
 	    rdma_nl_put_driver_u32(msg, "unpolled", min(used, depth)) ||
 	    rdma_nl_put_driver_u32(msg, "armed", armed) ||
@@ -122,14 +125,14 @@ int uet_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ib)
 
 	if (!nest)
 		return -EMSGSIZE;
-	spin_lock_irq(&mr->mkey.lock);
+	spin_lock_bh(&mr->mkey.lock);
 	valid = mr->mkey.key;
 	access = mr->mkey.access;
 	if (mr->mkey.map) {
 		blocks = mr->mkey.map->mem.nr_bvec;
 		block = BIT(mr->mkey.map->mem.shift);
 	}
-	spin_unlock_irq(&mr->mkey.lock);
+	spin_unlock_bh(&mr->mkey.lock);
 	if (rdma_nl_put_driver_string(msg, "kind", uet_mr_kind(mr)) ||
 	    rdma_nl_put_driver_u32(msg, "valid", valid) ||
 	    rdma_nl_put_driver_u32_hex(msg, "access", access) ||

@@ -40,7 +40,8 @@ int uet_rq_create(struct uet_rq *rq, const struct ib_pd *pd, u32 depth,
 	u32 stride = ALIGN(sizeof(struct uet_recv_wqe) +
 			   max_sge * sizeof(struct uet_wqe_sge), 16);
 
-	spin_lock_init(&rq->lock);
+	rq->user = udata;
+	uet_queue_lock_init(&rq->lock, rq->user);
 	rq->pd = pd;
 	rq->max_sge = max_sge;
 	if (!depth)
@@ -91,9 +92,9 @@ void uet_rq_done(struct uet_rq *rq, struct uet_recv_wr *wr)
 		kfree(wr);
 		return;
 	}
-	spin_lock_irqsave(&rq->lock, irq);
+	irq = uet_queue_lock(&rq->lock, rq->user);
 	rq->spare_used = false;
-	spin_unlock_irqrestore(&rq->lock, irq);
+	uet_queue_unlock(&rq->lock, rq->user, irq);
 }
 
 /**
@@ -192,13 +193,14 @@ struct uet_recv_wr *uet_rq_next(struct uet_rq *rq, bool data, u8 *status)
  */
 void uet_rq_reset(struct uet_rq *rq)
 {
-	spin_lock_irq(&rq->lock);
+	unsigned long irq;
+	irq = uet_queue_lock(&rq->lock, rq->user);
 	rq->prod = 0;
 	rq->cons = 0;
 	rq->flushing = false;
 	rq->broken = false;
 	uet_ring_reset(rq->ring);
-	spin_unlock_irq(&rq->lock);
+	uet_queue_unlock(&rq->lock, rq->user, irq);
 }
 
 /**

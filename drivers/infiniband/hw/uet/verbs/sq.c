@@ -208,7 +208,7 @@ void uet_msg_done(struct uet_ep *ep, struct uet_msg *msg, int status,
 	bool resume;
 
 	uet_slot_release(slot);
-	spin_lock_irqsave(&sq->lock, irq);
+	irq = uet_sq_lock(qp);
 	uet_slot_done(slot, uet_send_status(qp, status), status);
 	sq->active--;
 	if (uet_op_fetches(slot->opcode))
@@ -216,7 +216,7 @@ void uet_msg_done(struct uet_ep *ep, struct uet_msg *msg, int status,
 	uet_sq_retire(qp, d);
 	resume = sq->blocked;
 	sq->blocked = false;
-	spin_unlock_irqrestore(&sq->lock, irq);
+	uet_sq_unlock(qp, irq);
 	if (resume) {
 		uet_qp_get(qp);
 		if (!uet_defer_notify(d, &qp->run_notify))
@@ -346,10 +346,11 @@ static bool uet_sq_start_next(struct uet_qp *qp, struct uet_sq_slot *slot,
 static void uet_sq_do_local(struct uet_qp *qp, struct uet_sq_slot *slot,
 			    struct uet_defer *d)
 {
+	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	u8 status = uet_wqe_local(qp, slot);
 
-	spin_lock_irq(&sq->lock);
+	irq = uet_sq_lock(qp);
 	sq->active--;
 	uet_slot_done(slot, status, 0);
 	if (status != IB_WC_SUCCESS) {
@@ -358,7 +359,7 @@ static void uet_sq_do_local(struct uet_qp *qp, struct uet_sq_slot *slot,
 		sq->halted = true;
 	}
 	uet_sq_retire(qp, d);
-	spin_unlock_irq(&sq->lock);
+	uet_sq_unlock(qp, irq);
 }
 
 /*
@@ -367,17 +368,18 @@ static void uet_sq_do_local(struct uet_qp *qp, struct uet_sq_slot *slot,
  */
 static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 {
+	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	u8 status = IB_WC_SUCCESS;
 	struct uet_sq_slot *slot;
 	enum uet_sq_todo todo;
 	bool start, blocked;
 
-	spin_lock_irq(&sq->lock);
+	irq = uet_sq_lock(qp);
 	todo = uet_sq_todo(qp);
 	if (todo == UET_SQ_FLUSH)
 		uet_sq_flush_next(qp, d);
-	spin_unlock_irq(&sq->lock);
+	uet_sq_unlock(qp, irq);
 	if (todo != UET_SQ_START)
 		return todo == UET_SQ_FLUSH;
 
@@ -385,10 +387,10 @@ static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 	if (slot->state == UET_SLOT_FREE)
 		status = uet_wqe_prepare(qp, slot,
 					 uet_ring_at(sq->ring, sq->next));
-	spin_lock_irq(&sq->lock);
+	irq = uet_sq_lock(qp);
 	start = uet_sq_start_next(qp, slot, status, d);
 	blocked = sq->blocked;
-	spin_unlock_irq(&sq->lock);
+	uet_sq_unlock(qp, irq);
 	if (start && uet_op_is_local(slot->opcode))
 		uet_sq_do_local(qp, slot, d);
 	else if (start)
@@ -396,29 +398,32 @@ static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 	return !blocked;
 }
 
-static bool uet_sq_enter(struct uet_sq *sq)
+static bool uet_sq_enter(struct uet_qp *qp)
 {
+	unsigned long irq;
+	struct uet_sq *sq = &qp->sq;
 	bool mine;
 
-	spin_lock_irq(&sq->lock);
+	irq = uet_sq_lock(qp);
 	mine = !sq->running;
 	sq->running = true;
 	sq->again = !mine;
-	spin_unlock_irq(&sq->lock);
+	uet_sq_unlock(qp, irq);
 	return mine;
 }
 
 /* Return: true if the queue must be looked at once more. */
 static bool uet_sq_leave(struct uet_qp *qp, bool idle)
 {
+	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	bool again;
 
-	spin_lock_irq(&sq->lock);
+	irq = uet_sq_lock(qp);
 	again = idle && sq->again;
 	sq->again = false;
 	sq->running = again;
-	spin_unlock_irq(&sq->lock);
+	uet_sq_unlock(qp, irq);
 	if (!again)
 		uet_qp_wake(qp);
 	return again;
@@ -438,15 +443,25 @@ static bool uet_sq_leave(struct uet_qp *qp, bool idle)
  */
 bool uet_sq_run(struct uet_qp *qp, struct uet_defer *d, int budget)
 {
+	struct uet_sq *sq = &qp->sq;
 	bool more;
+	u32 first;
 
-	if (!uet_sq_enter(&qp->sq))
+	if (!uet_sq_enter(qp))
 		return false;
+	/* Once for all locks below. */
+	local_bh_disable();
 	do {
+		first = sq->next;
 		do {
 			more = uet_sq_step(qp, d);
 		} while (more && --budget > 0);
+		if (sq->next != first)
+			uet_ep_push(qp->ep, d);
+		if (sq->next - first >= UET_SQ_BATCH)
+			sq->batched = true;
 	} while (uet_sq_leave(qp, !more));
+	local_bh_enable();
 	return more;
 }
 
@@ -529,18 +544,20 @@ void uet_sq_run_all(struct uet_qp *qp)
  */
 void uet_sq_reset(struct uet_qp *qp)
 {
+	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	u32 i;
 
 	if (!sq->ring)
 		return;
+	uet_look_stop(qp);
 	for (i = 0; i < sq->ring->depth; i++) {
 		struct uet_sq_slot *slot = &sq->slots[i];
 
 		uet_slot_drop(slot);
 		slot->state = UET_SLOT_FREE;
 	}
-	spin_lock_irq(&sq->lock);
+	irq = uet_sq_lock(qp);
 	sq->prod = 0;
 	sq->next = 0;
 	sq->cons = 0;
@@ -549,5 +566,5 @@ void uet_sq_reset(struct uet_qp *qp)
 	sq->error = false;
 	sq->broken = false;
 	uet_ring_reset(sq->ring);
-	spin_unlock_irq(&sq->lock);
+	uet_sq_unlock(qp, irq);
 }

@@ -160,6 +160,7 @@ static int uet_srq_resize_respond(const struct uet_ringbuf *ring, u64 addr)
 static int uet_srq_resize(struct uet_srq *srq, u32 max_wr, u64 resp_addr,
 			  struct ib_udata *udata)
 {
+	unsigned long irq;
 	struct uet_rq *rq = &srq->rq;
 	struct uet_ringbuf *new, *old = rq->ring;
 	int err = 0;
@@ -172,9 +173,9 @@ static int uet_srq_resize(struct uet_srq *srq, u32 max_wr, u64 resp_addr,
 	if (udata)
 		err = uet_srq_resize_respond(new, resp_addr);
 	if (!err) {
-		spin_lock_irq(&rq->lock);
+		irq = uet_queue_lock(&rq->lock, rq->user);
 		err = uet_rq_move(rq, new);
-		spin_unlock_irq(&rq->lock);
+		uet_queue_unlock(&rq->lock, rq->user, irq);
 	}
 	uet_ring_free(err ? new : old);
 	return err;
@@ -215,6 +216,7 @@ static int uet_srq_udata(struct ib_udata *udata, enum ib_srq_attr_mask mask,
 int uet_modify_srq(struct ib_srq *ib, struct ib_srq_attr *attr,
 		   enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
+	unsigned long irq;
 	struct uet_srq *srq = to_usrq(ib);
 	u64 resp_addr = 0;
 	u32 room;
@@ -232,9 +234,9 @@ int uet_modify_srq(struct ib_srq *ib, struct ib_srq_attr *attr,
 	if (!err && mask & IB_SRQ_MAX_WR)
 		err = uet_srq_resize(srq, attr->max_wr, resp_addr, udata);
 	if (!err && mask & IB_SRQ_LIMIT) {
-		spin_lock_irq(&srq->rq.lock);
+		irq = uet_queue_lock(&srq->rq.lock, srq->rq.user);
 		srq->limit = attr->srq_limit;
-		spin_unlock_irq(&srq->rq.lock);
+		uet_queue_unlock(&srq->rq.lock, srq->rq.user, irq);
 	}
 	mutex_unlock(&srq->mutex);
 	return err;
@@ -242,13 +244,14 @@ int uet_modify_srq(struct ib_srq *ib, struct ib_srq_attr *attr,
 
 int uet_query_srq(struct ib_srq *ib, struct ib_srq_attr *attr)
 {
+	unsigned long irq;
 	struct uet_srq *srq = to_usrq(ib);
 
-	spin_lock_irq(&srq->rq.lock);
+	irq = uet_queue_lock(&srq->rq.lock, srq->rq.user);
 	attr->max_wr = srq->rq.ring->depth;
 	attr->max_sge = srq->rq.max_sge;
 	attr->srq_limit = srq->limit;
-	spin_unlock_irq(&srq->rq.lock);
+	uet_queue_unlock(&srq->rq.lock, srq->rq.user, irq);
 	return 0;
 }
 
@@ -283,13 +286,13 @@ int uet_post_srq_recv(struct ib_srq *ib, const struct ib_recv_wr *wr,
 
 	if (srq->rq.ring->user)
 		return 0;
-	spin_lock_irqsave(&srq->rq.lock, irq);
+	irq = uet_queue_lock(&srq->rq.lock, srq->rq.user);
 	while (wr && !err) {
 		err = uet_rq_put(&srq->rq, wr);
 		if (!err)
 			wr = wr->next;
 	}
-	spin_unlock_irqrestore(&srq->rq.lock, irq);
+	uet_queue_unlock(&srq->rq.lock, srq->rq.user, irq);
 	if (err)
 		*bad_wr = wr;
 	return err;

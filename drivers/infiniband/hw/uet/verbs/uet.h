@@ -18,6 +18,7 @@
 #define UET_VERBS_H
 
 #include <linux/completion.h>
+#include <linux/hrtimer.h>
 #include <linux/iosys-map.h>
 #include <linux/log2.h>
 #include <linux/mutex.h>
@@ -66,7 +67,9 @@
 #define UET_WC_BIND_MW		IB_UVERBS_WC_BIND_MW
 
 /* WQEs that one pass of the send queue takes before others get a turn. */
-#define UET_SQ_BUDGET		32
+#define UET_SQ_BUDGET		64
+/* So many requests started at once are a batch, see doorbell.c. */
+#define UET_SQ_BATCH		4
 
 /* Where ib_core makes room for a driver's part: there is none. */
 struct uet_rdma_counter {
@@ -333,6 +336,12 @@ struct uet_sq_slot {
  * @halted: a bad WQE was met; nothing is started until it has completed
  * @error: an error completed; what follows is flushed
  * @broken: user space scribbled over the indices; the ring is not read again
+ * @looking: the ring says UET_RING_LOOKING and @look is set
+ * @batched: several requests were started together since the last look
+ * @look_vain: looks since then
+ * @look_skip: doorbells until a look may be promised again
+ * @look_backoff: what @look_skip was set to last
+ * @look: user QPs: see doorbell.c
  */
 struct uet_sq {
 	spinlock_t lock;	/* indices, states of slots */
@@ -355,6 +364,13 @@ struct uet_sq {
 	bool halted;
 	bool error;
 	bool broken;
+
+	bool looking;
+	bool batched;
+	u32 look_vain;
+	u32 look_skip;
+	u32 look_backoff;
+	struct hrtimer look;
 };
 
 /**
@@ -376,6 +392,7 @@ struct uet_recv_wr {
 /**
  * struct uet_rq - ring of receive requests, of a QP or an SRQ
  * @lock: protects all below
+ * @user: the ring is shared with user space
  * @pd: whose memory keys count
  * @ring: WQEs; NULL for depth 0
  * @wqe: the entry being read, a private copy
@@ -389,6 +406,7 @@ struct uet_recv_wr {
  */
 struct uet_rq {
 	spinlock_t lock;	/* ring and state */
+	bool user;
 	const struct ib_pd *pd;
 	struct uet_ringbuf *ring;
 	void *wqe;
@@ -553,6 +571,76 @@ static inline struct uet_srq *to_usrq(struct ib_srq *ib)
 	return container_of(ib, struct uet_srq, ib);
 }
 
+/*
+ * Locks of queues. A queue of user space is touched in process context and in
+ * softirq, one of the kernel in any context. Where interrupts need not go off
+ * they stay on: that is what a small message costs most in a virtual machine
+ * that must ask its host.
+ */
+static inline unsigned long uet_queue_lock(spinlock_t *lock, bool user)
+	__acquires(lock)
+{
+	unsigned long irq = 0;
+
+	if (user)
+		spin_lock_bh(lock);
+	else
+		spin_lock_irqsave(lock, irq);
+	return irq;
+}
+
+static inline void uet_queue_unlock(spinlock_t *lock, bool user,
+				    unsigned long irq)
+	__releases(lock)
+{
+	if (user)
+		spin_unlock_bh(lock);
+	else
+		spin_unlock_irqrestore(lock, irq);
+}
+
+/* The same for what queues of both kinds use: BHs go off, or interrupts are. */
+static inline bool uet_any_lock(spinlock_t *lock)
+	__acquires(lock)
+{
+	bool irqs_off = irqs_disabled();
+
+	if (irqs_off)
+		spin_lock(lock);
+	else
+		spin_lock_bh(lock);
+	return irqs_off;
+}
+
+static inline void uet_any_unlock(spinlock_t *lock, bool irqs_off)
+	__releases(lock)
+{
+	if (irqs_off)
+		spin_unlock(lock);
+	else
+		spin_unlock_bh(lock);
+}
+
+/* The two kinds of queues do not share a lock class. */
+#define uet_queue_lock_init(lock, user) do {	\
+	if (user)				\
+		spin_lock_init(lock);		\
+	else					\
+		spin_lock_init(lock);		\
+} while (0)
+
+static inline unsigned long uet_sq_lock(struct uet_qp *qp)
+	__acquires(&qp->sq.lock)
+{
+	return uet_queue_lock(&qp->sq.lock, qp->user);
+}
+
+static inline void uet_sq_unlock(struct uet_qp *qp, unsigned long irq)
+	__releases(&qp->sq.lock)
+{
+	uet_queue_unlock(&qp->sq.lock, qp->user, irq);
+}
+
 /* Ring entries for a queue of @asked requests. */
 static inline u32 uet_depth(u32 asked)
 {
@@ -708,6 +796,11 @@ int uet_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		  struct ib_udata *udata);
 int uet_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init);
+
+/* doorbell.c */
+void uet_look_init(struct uet_qp *qp);
+void uet_look_stop(struct uet_qp *qp);
+int uet_doorbell(struct uet_qp *qp);
 
 /* post.c */
 int uet_post_send(struct ib_qp *ib, const struct ib_send_wr *wr,
