@@ -373,15 +373,20 @@ int uet_buf_to_sge(const void *buf, const struct uet_sge *sge, unsigned int nr,
 
 static u64 uet_amo_run(atomic64_t *target, u8 amo, u64 operand, u64 compare)
 {
-	if (amo == UET_AMO_CSWAP)
+	switch (amo) {
+	case UET_AMO_CSWAP:
 		return atomic64_cmpxchg(target, compare, operand);
-	return atomic64_fetch_add(operand, target);
+	case UET_AMO_WRITE:
+		return atomic64_xchg(target, operand);
+	default:
+		return atomic64_fetch_add(operand, target);
+	}
 }
 
 /**
- * uet_sge_atomic - fetching atomic on 8 bytes of memory
+ * uet_sge_atomic - atomic operation on 8 bytes of memory
  * @sge: 8 bytes, naturally aligned in memory
- * @amo: UET_AMO_SUM or UET_AMO_CSWAP
+ * @amo: UET_AMO_SUM, UET_AMO_WRITE or UET_AMO_CSWAP
  * @operand: what to add, or what to store
  * @compare: UET_AMO_CSWAP: what must be there
  * @old: what was there

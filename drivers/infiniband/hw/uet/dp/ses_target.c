@@ -4,6 +4,7 @@
  * what it asks, where its bytes go, and what is answered.
  * uet-wire 4.6 - 4.11, 5.2, 5.5.
  */
+#include <linux/bitfield.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 
@@ -544,11 +545,13 @@ static u8 uet_amo_check(const struct uet_request *r)
 {
 	const struct uet_ses_req *req = r->req;
 
-	if (req->amo_op != UET_AMO_SUM && req->amo_op != UET_AMO_CSWAP)
+	if (req->amo_op != UET_AMO_SUM && req->amo_op != UET_AMO_WRITE &&
+	    req->amo_op != UET_AMO_CSWAP)
 		return UET_RC_AMO_UNSUPPORTED_OP;
 	if (req->amo_type != UET_AMO_UINT64 && req->amo_type != UET_AMO_INT64)
 		return UET_RC_AMO_UNSUPPORTED_DT;
-	if (req->amo_op == UET_AMO_SUM && r->pkt->payload_len != sizeof(u64))
+	if (req->amo_op != UET_AMO_CSWAP &&
+	    r->pkt->payload_len != sizeof(u64))
 		return UET_RC_AMO_UNSUPPORTED_SIZE;
 	return UET_RC_OK;
 }
@@ -570,7 +573,10 @@ static u8 uet_amo_execute(struct uet_request *r, u64 *old)
 			return UET_RC_AMO_UNSUPPORTED_SIZE;
 		operand = get_unaligned_be64(be);
 	}
-	rc = uet_rma(r, 0, sizeof(u64), UET_ACCESS_ATOMIC, &sge);
+	/* To store without a look at what was there takes no more than that. */
+	rc = uet_rma(r, 0, sizeof(u64), req->opcode == UET_OP_ATOMIC &&
+		     req->amo_op == UET_AMO_WRITE ? UET_ACCESS_WRITE :
+						    UET_ACCESS_ATOMIC, &sge);
 	if (rc != UET_RC_OK)
 		return rc;
 	err = uet_sge_atomic(&sge, req->amo_op, operand, compare, old);
@@ -594,6 +600,9 @@ static void uet_do_atomic(struct uet_request *r)
 		uet_fault(r, rc);
 		return;
 	}
+	uet_recv_complete(r, NULL);
+	if (r->req->opcode == UET_OP_ATOMIC)
+		return;
 	put_unaligned_be64(old, v->data);
 	v->gtd = true;
 	v->rsp.opcode = UET_RSP_DATA;
@@ -602,6 +611,52 @@ static void uet_do_atomic(struct uet_request *r)
 	v->rsp.payload_length = sizeof(u64);
 	v->rsp.modified_length = sizeof(u64);
 	v->rsp.request_psn = r->pkt->psn;
+}
+
+/* ------------------------------------------------------------------ */
+/* FLUSH                                                               */
+
+/*
+ * All that the peer asked for before has been executed: packets of an ordered
+ * PDC are executed one after the other. What one processor has written others
+ * see in that order, and devices with coherent DMA as well. 4.15
+ */
+static u8 uet_flush(struct uet_request *r)
+{
+	const u64 what = r->req->header_data;
+	u32 len = FIELD_GET(UET_FLUSH_LENGTH, what);
+	struct uet_sge sge = {};
+	u8 access = 0, rc;
+
+	if (!(r->req->flags & UET_SES_HD) || !uet_single(r->req) ||
+	    !(what & UET_FLUSH_TYPES) ||
+	    what & ~(UET_FLUSH_TYPES | UET_FLUSH_MR | UET_FLUSH_LENGTH))
+		return UET_RC_OP_VIOLATION;
+	if (what & UET_FLUSH_GLOBAL)
+		access |= UET_ACCESS_FLUSH_GLOBAL;
+	if (what & UET_FLUSH_PERSISTENT)
+		access |= UET_ACCESS_FLUSH_PERSISTENT;
+	if (what & UET_FLUSH_MR)
+		access |= UET_ACCESS_ANYWHERE;
+	rc = uet_rma(r, 0, len, access, &sge);
+	if (rc != UET_RC_OK)
+		return rc;
+	smp_mb();
+	if (sge.mem)
+		uet_mem_put(sge.mem);
+	return UET_RC_OK;
+}
+
+static void uet_do_flush(struct uet_request *r)
+{
+	/* Unordered there is no before. */
+	u8 rc = r->ep->mode == UET_EP_ROD ? uet_flush(r) :
+					    UET_RC_UNSUPPORTED_OP;
+
+	if (rc != UET_RC_OK)
+		uet_fault(r, rc);
+	else
+		uet_recv_complete(r, NULL);
 }
 
 /* ------------------------------------------------------------------ */
@@ -687,8 +742,12 @@ static void uet_execute(struct uet_request *r)
 	case UET_OP_READ:
 		uet_do_read(r);
 		break;
+	case UET_OP_ATOMIC:
 	case UET_OP_FETCHING_ATOMIC:
 		uet_do_atomic(r);
+		break;
+	case UET_OP_FLUSH:
+		uet_do_flush(r);
 		break;
 	case UET_OP_MSG_ERROR:
 		uet_do_error(r);

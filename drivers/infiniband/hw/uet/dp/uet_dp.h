@@ -337,23 +337,25 @@ enum uet_status {
 
 /**
  * struct uet_msg - one message to send
- * @op: UET_OP_SEND, _SEND_INVALIDATE, _WRITE, _READ, _FETCHING_ATOMIC,
- *	_DATAGRAM_SEND (later: the others)
+ * @op: UET_OP_SEND, _SEND_INVALIDATE, _WRITE, _READ, _ATOMIC,
+ *	_FETCHING_ATOMIC, _FLUSH, _DATAGRAM_SEND (later: the others)
  * @flags: UET_MSG_*
  * @path: UET_EP_RUD, UET_EP_UUD: where to; the message holds a reference that
  *	the provider takes before and drops in msg_done(). NULL for UET_EP_ROD
  * @peer_wire: UET_EP_RUD, UET_EP_UUD: wire pair of the target
  * @job_id: 0: no job
- * @match: WRITE, READ, atomics: memory key. DATAGRAM_SEND: Q_Key.
+ * @match: WRITE, READ, atomics, FLUSH: memory key. DATAGRAM_SEND: Q_Key.
  *	SEND_INVALIDATE: key to invalidate, 32 bits
- * @offset: WRITE, READ, atomics: remote address
- * @hdata: header data; 31:0 immediate, bit 32 solicited for WRITE
- * @amo_op: FETCHING_ATOMIC: UET_AMO_SUM or UET_AMO_CSWAP, on uint64
+ * @offset: WRITE, READ, atomics, FLUSH: remote address
+ * @hdata: header data; 31:0 immediate, bit 32 solicited for WRITE; FLUSH:
+ *	UET_FLUSH_*
+ * @amo_op: FETCHING_ATOMIC: UET_AMO_SUM or UET_AMO_CSWAP, ATOMIC: UET_AMO_WRITE
+ *	of what is at @sge; on uint64
  * @amo_operand: what to add, or what to store
  * @amo_compare: UET_AMO_CSWAP: what must be there
- * @len: bytes, 0 .. 2^31; 8 for atomics
+ * @len: bytes, 0 .. 2^31; 8 for atomics, 0 for FLUSH
  * @nr_sge: entries of @sge
- * @sge: source, or for READ and atomics destination. The message holds a uet_mem
+ * @sge: source, or for READ and fetching atomics destination. The message holds a uet_mem
  *	reference for each; the provider drops them in msg_done()
  *
  * The provider owns the memory and fills in the above; it must stay as it is
@@ -450,6 +452,9 @@ struct uet_recv {
 #define UET_ACCESS_READ		BIT(0)
 #define UET_ACCESS_WRITE	BIT(1)
 #define UET_ACCESS_ATOMIC	BIT(2)
+#define UET_ACCESS_FLUSH_GLOBAL	BIT(3)
+#define UET_ACCESS_FLUSH_PERSISTENT BIT(4)
+#define UET_ACCESS_ANYWHERE	BIT(5)	/* to all of it; no range is named */
 
 /**
  * struct uet_fep_ops - what only the provider knows

@@ -27,7 +27,9 @@ static const struct ib_device_attr uet_caps = {
 				  IB_DEVICE_SRQ_RESIZE |
 				  IB_DEVICE_MEM_WINDOW |
 				  IB_DEVICE_MEM_WINDOW_TYPE_2B |
-				  IB_DEVICE_MEM_MGT_EXTENSIONS,
+				  IB_DEVICE_MEM_MGT_EXTENSIONS |
+				  IB_DEVICE_FLUSH_GLOBAL |
+				  IB_DEVICE_ATOMIC_WRITE,
 	.kernel_cap_flags	= IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG,
 	.max_send_sge		= UET_MAX_SGE,
 	.max_recv_sge		= UET_MAX_SGE,
@@ -50,6 +52,10 @@ static const struct ib_device_attr uet_caps = {
 	.max_mcast_qp_attach	= UET_MCAST_MAX,
 	.max_total_mcast_qp_attach = UET_MCAST_MAX,
 	.max_pkeys		= 1,
+	.cq_caps		= {
+		.max_cq_moderation_count = U16_MAX,
+		.max_cq_moderation_period = U16_MAX,
+	},
 	.local_ca_ack_delay	= 15,
 	.timestamp_mask		= U64_MAX,	/* CLOCK_MONOTONIC, ns */
 	.hca_core_clock		= 1000000,	/* kHz */
@@ -388,6 +394,7 @@ const struct ib_device_ops uet_dev_ops = {
 	.map_mr_sg = uet_map_mr_sg,
 	.mmap = uet_mmap,
 	.mmap_free = uet_mmap_free,
+	.modify_cq = uet_modify_cq,
 	.modify_qp = uet_modify_qp,
 	.modify_srq = uet_modify_srq,
 	.poll_cq = uet_poll_cq,

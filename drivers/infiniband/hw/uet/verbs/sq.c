@@ -26,6 +26,8 @@ static const u8 uet_wc_op[] = {
 	[UET_WQE_LOCAL_INV] = IB_WC_LOCAL_INV,
 	[UET_WQE_REG_MR] = IB_WC_REG_MR,
 	[UET_WQE_BIND_MW] = UET_WC_BIND_MW,
+	[UET_WQE_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
+	[UET_WQE_FLUSH] = IB_WC_FLUSH,
 };
 
 /* UC: what becomes of a message once it has left is nobody's business. */

@@ -163,6 +163,10 @@ struct uet_ringbuf {
  * @cons: kernel CQs: next entry to poll
  * @armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @failed: overflowed; nothing is added any more
+ * @mod_count: completions that make one event; 0: each makes one
+ * @mod_period: or so long after the first of them, microseconds
+ * @held: completions that have not made an event yet
+ * @mod_timer: ends @mod_period; runs only while @held is not 0
  * @notify: user CQs: wake the reader once no lock is held
  * @comp_work: kernel CQs: the same from BH work
  * @err_work: IB_EVENT_CQ_ERR
@@ -178,7 +182,11 @@ struct uet_cq {
 	u32 cons;
 	u8 armed;
 	bool failed;
+	u16 mod_count;
+	u16 mod_period;
+	u16 held;
 
+	struct hrtimer mod_timer;
 	struct uet_notify notify;
 	struct work_struct comp_work;
 	struct work_struct err_work;
@@ -611,6 +619,7 @@ void uet_mmap_free(struct rdma_user_mmap_entry *entry);
 int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		  struct uverbs_attr_bundle *attrs);
 int uet_destroy_cq(struct ib_cq *ib, struct ib_udata *udata);
+int uet_modify_cq(struct ib_cq *ib, u16 count, u16 period);
 int uet_resize_cq(struct ib_cq *ib, UET_RESIZE_CQE cqe, struct ib_udata *udata);
 int uet_poll_cq(struct ib_cq *ib, int nr, struct ib_wc *wc);
 int uet_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags);
