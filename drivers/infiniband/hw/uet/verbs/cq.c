@@ -93,7 +93,8 @@ static bool uet_cq_holds(struct uet_cq *cq, const struct uet_cqe *cqe)
 	    ++cq->held >= cq->mod_count)
 		return false;
 	if (cq->held == 1)
-		hrtimer_start(&cq->mod_timer, us_to_ktime(cq->mod_period),
+		hrtimer_start(&cq->mod_timer,
+			      ns_to_ktime(cq->mod_period * NSEC_PER_USEC),
 			      HRTIMER_MODE_REL_SOFT);
 	return true;
 }
