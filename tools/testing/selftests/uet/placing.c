@@ -273,7 +273,7 @@ static const struct {
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: placing -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n ROUNDS] TEST...\n");
+	fprintf(stderr, "usage: placing -a DEV -A ADDR -b DEV -B ADDR [-w S] [-n N] TEST...\n");
 	exit(2);
 }
 

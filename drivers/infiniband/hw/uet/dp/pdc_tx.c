@@ -266,17 +266,19 @@ static void uet_desc_xmit(struct uet_pdc *pdc, u32 psn, bool ar,
 	int err;
 
 	err = uet_desc_build(pdc, psn, desc, ar, b);
-	if (err && err != -ENOMEM) {
+	if (err && err != -ENOMEM && err != -EAGAIN) {
 		uet_desc_orphan(pdc, desc, b->d);
 		err = uet_desc_build(pdc, psn, desc, ar, b);
 	}
 	desc->stamp = uet_stamp();
 	if (err) {
-		/* No memory: as if it got lost, and soon sent again. */
-		uet_stat_inc(pdc->fep, UET_STAT_DROP_TX);
+		/* No memory, for now: as if it got lost, and soon sent again. */
+		if (err == -ENOMEM)
+			uet_stat_inc(pdc->fep, UET_STAT_DROP_TX);
 		uet_pdc_mark_lost(pdc, psn);
 		pdc->paused = true;
-		uet_pdc_expect(pdc, UET_EV_RESUME, UET_NACK_RETX_NS);
+		uet_pdc_expect(pdc, UET_EV_RESUME, err == -EAGAIN ?
+			       UET_PAGE_NS : UET_NACK_RETX_NS);
 	} else if (desc->kind != UET_DESC_CLOSE) {
 		pdc->tx.clear_owed = false;
 	}

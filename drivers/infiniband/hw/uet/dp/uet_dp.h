@@ -83,6 +83,10 @@ void uet_defer_run(struct uet_defer *d);
  * @users: accesses under way plus one while the memory is alive
  * @dead: completed when the last access has ended after uet_mem_kill()
  * @release: frees the struct; softirq context, must not sleep
+ * @page_in: memory that may not be there, or NULL: are these bytes? 0; -EAGAIN:
+ *	they are being fetched; -EFAULT: they cannot be had. Bytes that are
+ *	there stay until the caller is out of its RCU read side, which code
+ *	with BHs off is. len > 0
  * @bvec: blocks of memory. All but the first and last have exactly
  *	1 << @shift bytes; block 0 may begin inside its block
  * @nr_bvec: entries of @bvec
@@ -101,6 +105,7 @@ struct uet_mem {
 	refcount_t users;
 	struct completion dead;
 	void (*release)(struct uet_mem *mem);
+	int (*page_in)(struct uet_mem *mem, u64 off, u32 len, bool write);
 	const struct bio_vec *bvec;
 	u32 nr_bvec;
 	u8 shift;
@@ -113,6 +118,7 @@ void uet_mem_init(struct uet_mem *mem, void (*release)(struct uet_mem *mem));
 void uet_mem_get(struct uet_mem *mem);
 void uet_mem_put(struct uet_mem *mem);
 bool uet_mem_enter(struct uet_mem *mem);
+int uet_mem_begin(struct uet_mem *mem, u64 off, u32 len, bool write);
 void uet_mem_exit(struct uet_mem *mem);
 void uet_mem_kill(struct uet_mem *mem);
 

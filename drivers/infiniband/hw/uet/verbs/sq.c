@@ -387,6 +387,10 @@ static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 	if (slot->state == UET_SLOT_FREE)
 		status = uet_wqe_prepare(qp, slot,
 					 uet_ring_at(sq->ring, sq->next));
+	if (status == UET_WC_WAIT) {
+		uet_slot_release(slot);
+		return false;
+	}
 	spin_lock_irq(&sq->lock);
 	start = uet_sq_start_next(qp, slot, status, d);
 	blocked = sq->blocked;

@@ -200,6 +200,7 @@ struct uet_cq {
  * @bvec: blocks of @mem; NULL for a window, which uses those of @parent
  * @room: entries of @bvec
  * @parent: windows: memory of the region, with a reference
+ * @odp: of a region that is not pinned, valid while @mem can be entered; or NULL
  * @node: windows: entry of @parent->windows; whoever takes it out revokes the
  *	window
  * @windows: windows on this memory
@@ -213,6 +214,7 @@ struct uet_map {
 	struct bio_vec *bvec;
 	u32 room;
 	struct uet_map *parent;
+	struct uet_odp *odp;
 	struct list_head node;
 	struct list_head windows;
 	bool dying;
@@ -260,6 +262,7 @@ struct uet_mkey {
  * @ib: what ib_core sees
  * @mkey: its key
  * @umem: pinned pages of a process, or NULL
+ * @odp: pages of a process that are not pinned, or NULL
  * @dmabuf: imported buffer, or NULL
  * @vmap: kernel mapping of @dmabuf
  * @fr: FRWR: two maps, so that one can be filled while the other is in use
@@ -270,6 +273,7 @@ struct uet_mr {
 	struct ib_mr ib;
 	struct uet_mkey mkey;
 	struct ib_umem *umem;
+	struct uet_odp *odp;
 	struct dma_buf *dmabuf;
 	struct iosys_map vmap;
 	struct uet_map *fr[2];
@@ -286,6 +290,9 @@ struct uet_mw {
 	struct ib_mw ib;
 	struct uet_mkey *mkey;
 };
+
+/* In the place of an enum ib_wc_status: not yet. */
+#define UET_WC_WAIT	0xff
 
 enum uet_slot_state {
 	UET_SLOT_FREE,
@@ -478,6 +485,7 @@ enum uet_qp_event {
  *	writer at a time
  * @stats_base: @stats when the QP was bound to its counter
  * @counter_node: entry of the counter's list of QPs
+ * @odp_node: entry of uet_odp.waiters, with a reference; see odp.c
  * @sq: send queue
  * @rq: receive queue of its own
  * @rxq: where receive requests come from: @rq, or that of an SRQ
@@ -513,6 +521,7 @@ struct uet_qp {
 	struct uet_qp_stats stats;
 	struct uet_qp_stats stats_base;
 	struct list_head counter_node;
+	struct list_head odp_node;
 
 	struct uet_sq sq;
 	struct uet_rq rq;
@@ -687,6 +696,32 @@ int uet_dealloc_mw(struct ib_mw *ib);
 int uet_mw_bind(const struct uet_qp *qp, const struct uet_send_wqe *wqe);
 void uet_window_end(struct uet_dev *dev, struct uet_map *map);
 void uet_windows_end(struct uet_dev *dev, struct uet_map *map);
+
+/* odp.c */
+#if IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING)
+int uet_odp_create(struct uet_mr *mr, struct ib_device *ib, u64 start,
+		   u64 length, int access);
+void uet_odp_destroy(struct uet_mr *mr);
+int uet_odp_ready(struct uet_qp *qp, const struct uet_sge *sge);
+int uet_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+		  u32 flags, struct ib_sge *sg_list, u32 num_sge,
+		  struct uverbs_attr_bundle *attrs);
+#else
+static inline int uet_odp_create(struct uet_mr *mr, struct ib_device *ib,
+				 u64 start, u64 length, int access)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void uet_odp_destroy(struct uet_mr *mr)
+{
+}
+
+static inline int uet_odp_ready(struct uet_qp *qp, const struct uet_sge *sge)
+{
+	return 0;
+}
+#endif
 
 /* ah.c */
 int uet_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init,

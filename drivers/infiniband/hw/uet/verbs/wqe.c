@@ -120,6 +120,13 @@ static u8 uet_wqe_sges(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 				   &msg->sge[msg->nr_sge]))
 			return IB_WC_LOC_PROT_ERR;
 		msg->nr_sge++;
+		if (qp->mode == UET_EP_UUD) {
+			int err = uet_odp_ready(qp, &msg->sge[msg->nr_sge - 1]);
+
+			if (err)
+				return err == -EAGAIN ? UET_WC_WAIT :
+							IB_WC_LOC_PROT_ERR;
+		}
 	}
 	msg->len = len;
 	return IB_WC_SUCCESS;
@@ -277,7 +284,7 @@ static void uet_wqe_headers(const struct uet_qp *qp,
  * What @slot refers to afterwards is to be given back also on failure.
  *
  * Context: process or softirq, no lock held.
- * Return: enum ib_wc_status.
+ * Return: enum ib_wc_status; UET_WC_WAIT: try again when the queue is run next.
  */
 u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry)
 {
