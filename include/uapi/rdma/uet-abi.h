@@ -131,6 +131,9 @@ enum uet_wqe_op {
 	UET_WQE_LOCAL_INV	= 8,
 	UET_WQE_REG_MR		= 9,	/* kernel only */
 	UET_WQE_BIND_MW		= 10,
+	/* RC */
+	UET_WQE_ATOMIC_WRITE	= 11,
+	UET_WQE_FLUSH		= 12,
 };
 
 /* Flags of struct uet_send_wqe. */
@@ -151,24 +154,27 @@ enum uet_wqe_flags {
  * @ah: UD and RU: handle number of the address handle (uet_create_ah_resp)
  * @dest_qpn: UD and RU: remote QP number; RC: 0
  * @qkey: UD: remote Q_Key
- * @rkey: remote key of WRITE, READ and atomics; key to invalidate of SEND_INV
+ * @rkey: remote key of WRITE, READ, atomics and FLUSH; key to invalidate of SEND_INV
  *	and LOCAL_INV; key that a memory window gets by BIND_MW. 64 bits wide
  *	for RU, 32 used otherwise
- * @remote_addr: remote address of WRITE, READ and atomics; first byte of the
+ * @remote_addr: remote address of WRITE, READ, atomics and FLUSH; first byte of the
  *	window of BIND_MW, as the memory region names it
  * @imm_data: immediate data in host order: 32 bits for RC and UD, up to 64
  *	for RU
  * @compare_add: FETCH_ADD: what to add; CMP_SWAP: what must be there; BIND_MW:
- *	bytes of the window, 0 to unbind one of type 1
+ *	bytes of the window, 0 to unbind one of type 1; ATOMIC_WRITE without
+ *	SGE: what to store; FLUSH of a range: its bytes, 32 bits
  * @swap: CMP_SWAP: what to store; BIND_MW: rights, enum ib_access_flags
- *	(REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, ZERO_BASED)
+ *	(REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC, ZERO_BASED); FLUSH: enum
+ *	ib_placement_type in 7:0, enum ib_selectivity_level in 15:8
  * @addr_idx: RU by rank, later; 0
  * @jkey: RU in a job, later; 0
  * @mr_lkey: BIND_MW: key of the memory region; else 0
  * @reserved: 0
  *
- * Atomics have one SGE of 8 bytes, where the old value goes. LOCAL_INV and
- * BIND_MW have no SGE and no inline data.
+ * CMP_SWAP and FETCH_ADD have one SGE of 8 bytes, where the old value goes.
+ * ATOMIC_WRITE has 8 bytes, of memory, inline, or in @compare_add as they shall
+ * stand in memory. LOCAL_INV, BIND_MW and FLUSH have no SGE and no inline data.
  *
  * BIND_MW names the window by the index of @rkey (bits 31:8); bits 7:0 become
  * its new key. A window of type 1 may be bound again as it is; one of type 2

@@ -26,6 +26,16 @@ static const uint8_t wqe_op[] = {
 	[IBV_WR_SEND_WITH_INV] = UET_WQE_SEND_INV,
 };
 
+/* What posts cannot do: UET_NO_OP, which no QP has. */
+#define UET_NO_OP	31
+
+static uint8_t to_wqe_op(enum ibv_wr_opcode opcode)
+{
+	if (opcode == IBV_WR_ATOMIC_WRITE)
+		return UET_WQE_ATOMIC_WRITE;
+	return (size_t)opcode < ARRAY_SIZE(wqe_op) ? wqe_op[opcode] : UET_NO_OP;
+}
+
 /*
  * ibv_send_wr has one union for the address handle and the remote memory, so
  * that a QP whose requests are addressed can only send this way. The others
@@ -37,8 +47,7 @@ static bool op_is_ok(const struct uet_qp *qp, enum ibv_wr_opcode opcode)
 
 	if (qp->addressed)
 		ops &= 1U << UET_WQE_SEND | 1U << UET_WQE_SEND_IMM;
-	return (size_t)opcode < ARRAY_SIZE(wqe_op) &&
-	       ops & 1U << wqe_op[opcode];
+	return ops & 1U << to_wqe_op(opcode);
 }
 
 static int put_data(const struct uet_wq *sq, struct uet_send_wqe *wqe,
@@ -95,6 +104,9 @@ static int put_op(struct uet_send_wqe *wqe, const struct ibv_send_wr *wr)
 		SWITCH_FALLTHROUGH;
 	case UET_WQE_WRITE:
 	case UET_WQE_READ:
+	case UET_WQE_ATOMIC_WRITE:
+		if (wqe->opcode == UET_WQE_ATOMIC_WRITE && !wr->num_sge)
+			return EINVAL;
 		wqe->remote_addr = wr->wr.rdma.remote_addr;
 		wqe->rkey = wr->wr.rdma.rkey;
 		break;
@@ -136,7 +148,7 @@ static int put_send(struct uet_qp *qp, const struct ibv_send_wr *wr)
 
 	*wqe = (struct uet_send_wqe) {
 		.wr_id = wr->wr_id,
-		.opcode = wqe_op[wr->opcode],
+		.opcode = to_wqe_op(wr->opcode),
 		.flags = uet_wqe_flags(qp, wr->send_flags),
 	};
 	if (qp->addressed)

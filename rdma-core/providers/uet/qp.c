@@ -27,7 +27,8 @@ static uint32_t ops_of(enum ibv_qp_type type, uint32_t driver_type)
 
 	switch (type) {
 	case IBV_QPT_RC:
-		return OPS_SEND | OPS_WRITE | OP(READ) | OPS_KEYS | OPS_ATOMIC;
+		return OPS_SEND | OPS_WRITE | OP(READ) | OPS_KEYS |
+		       OPS_ATOMIC | OP(ATOMIC_WRITE) | OP(FLUSH);
 	case IBV_QPT_UC:
 		return OPS_SEND | OPS_WRITE | OPS_KEYS;
 	case IBV_QPT_UD:
@@ -51,6 +52,8 @@ static uint64_t send_ops_of(uint32_t ops)
 		[UET_WQE_SEND_INV] = IBV_QP_EX_WITH_SEND_WITH_INV,
 		[UET_WQE_LOCAL_INV] = IBV_QP_EX_WITH_LOCAL_INV,
 		[UET_WQE_BIND_MW] = IBV_QP_EX_WITH_BIND_MW,
+		[UET_WQE_ATOMIC_WRITE] = IBV_QP_EX_WITH_ATOMIC_WRITE,
+		[UET_WQE_FLUSH] = IBV_QP_EX_WITH_FLUSH,
 	};
 	uint64_t result = 0;
 	size_t op;

@@ -115,6 +115,7 @@ static void uet_free_context(struct ibv_context *ibctx)
 }
 
 static const struct verbs_context_ops uet_ctx_ops = {
+	.advise_mr = ibv_cmd_advise_mr,
 	.alloc_mw = uet_alloc_mw,
 	.alloc_parent_domain = uet_alloc_parent_domain,
 	.alloc_pd = uet_alloc_pd,

@@ -5,9 +5,31 @@
 #ifndef UET_CMD_H
 #define UET_CMD_H
 
+#include <assert.h>
+
 #include <infiniband/kern-abi.h>
 #include <rdma/uet-abi.h>
 #include <kernel-abi/uet-abi.h>
+
+/* The kernel has one layout for processes of 32 and of 64 bits. */
+#define UET_ABI_SIZE(name, size) \
+	static_assert(sizeof(struct name) == (size), "size differs")
+
+UET_ABI_SIZE(uet_alloc_ucontext_resp, 16);
+UET_ABI_SIZE(uet_ring, UET_RING_HDR);
+UET_ABI_SIZE(uet_ring_info, 24);
+UET_ABI_SIZE(uet_wqe_sge, 16);
+UET_ABI_SIZE(uet_send_wqe, 96);
+UET_ABI_SIZE(uet_recv_wqe, 16);
+UET_ABI_SIZE(uet_cqe, 64);
+UET_ABI_SIZE(uet_create_cq_resp, 32);
+UET_ABI_SIZE(uet_resize_cq_resp, 32);
+UET_ABI_SIZE(uet_create_srq_resp, 32);
+UET_ABI_SIZE(uet_modify_srq_req, 16);
+UET_ABI_SIZE(uet_modify_srq_resp, 32);
+UET_ABI_SIZE(uet_create_qp_req, 16);
+UET_ABI_SIZE(uet_create_qp_resp, 56);
+UET_ABI_SIZE(uet_create_ah_resp, 8);
 
 DECLARE_DRV_CMD(uetcmd_get_context, IB_USER_VERBS_CMD_GET_CONTEXT,
 		empty, uet_alloc_ucontext_resp);

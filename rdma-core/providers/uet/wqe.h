@@ -65,10 +65,11 @@ static inline bool uet_put_inline(const struct uet_wq *sq,
 	return true;
 }
 
-/* Operations whose data only comes back. */
+/* Operations whose data does not only come back. */
 static inline bool uet_op_may_inline(uint8_t opcode)
 {
-	return opcode <= UET_WQE_WRITE_IMM || opcode == UET_WQE_SEND_INV;
+	return opcode <= UET_WQE_WRITE_IMM || opcode == UET_WQE_SEND_INV ||
+	       opcode == UET_WQE_ATOMIC_WRITE;
 }
 
 /* Operations that move no data at all. */

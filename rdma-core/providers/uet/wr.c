@@ -154,6 +154,29 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *ibqp, uint32_t rkey,
 		wqe->compare_add = add;
 }
 
+static void wr_atomic_write(struct ibv_qp_ex *ibqp, uint32_t rkey,
+			    uint64_t remote_addr, const void *atomic_wr)
+{
+	struct uet_send_wqe *wqe;
+
+	wqe = wr_rdma(ibqp, UET_WQE_ATOMIC_WRITE, rkey, remote_addr);
+	if (wqe)
+		memcpy(&wqe->compare_add, atomic_wr, sizeof(wqe->compare_add));
+}
+
+static void wr_flush(struct ibv_qp_ex *ibqp, uint32_t rkey,
+		     uint64_t remote_addr, size_t len, uint8_t type,
+		     uint8_t level)
+{
+	struct uet_send_wqe *wqe;
+
+	wqe = wr_rdma(ibqp, UET_WQE_FLUSH, rkey, remote_addr);
+	if (wqe) {
+		wqe->compare_add = len;
+		wqe->swap = type | level << 8;
+	}
+}
+
 static void wr_send_inv(struct ibv_qp_ex *ibqp, uint32_t invalidate_rkey)
 {
 	wr_rdma(ibqp, UET_WQE_SEND_INV, invalidate_rkey, 0);
@@ -191,6 +214,13 @@ static void wr_set_ud_addr(struct ibv_qp_ex *ibqp, struct ibv_ah *ah,
 	qp->wqe->qkey = remote_qkey;
 }
 
+/* Operations that are told all by their own call. */
+static bool has_no_list(uint8_t opcode)
+{
+	return uet_op_is_local(opcode) || opcode == UET_WQE_ATOMIC_WRITE ||
+	       opcode == UET_WQE_FLUSH;
+}
+
 static void wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
 			    const struct ibv_sge *sg_list)
 {
@@ -198,7 +228,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *ibqp, size_t num_sge,
 
 	if (!qp->wqe)
 		return;
-	if (num_sge > qp->sq.max_sge || uet_op_is_local(qp->wqe->opcode)) {
+	if (num_sge > qp->sq.max_sge || has_no_list(qp->wqe->opcode)) {
 		wr_fail(qp, EINVAL);
 		return;
 	}
@@ -227,7 +257,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *ibqp, size_t num_buf,
 
 	if (!wqe)
 		return;
-	if (!uet_op_may_inline(wqe->opcode)) {
+	if (!uet_op_may_inline(wqe->opcode) || has_no_list(wqe->opcode)) {
 		wr_fail(qp, EINVAL);
 		return;
 	}
@@ -275,6 +305,10 @@ static void set_builders(struct ibv_qp_ex *ibqp, uint64_t flags)
 		ibqp->wr_local_inv = wr_local_inv;
 	if (flags & IBV_QP_EX_WITH_BIND_MW)
 		ibqp->wr_bind_mw = wr_bind_mw;
+	if (flags & IBV_QP_EX_WITH_ATOMIC_WRITE)
+		ibqp->wr_atomic_write = wr_atomic_write;
+	if (flags & IBV_QP_EX_WITH_FLUSH)
+		ibqp->wr_flush = wr_flush;
 }
 
 /**

@@ -98,6 +98,24 @@ static inline void uet_hrtimer_setup(struct hrtimer *timer,
 	INIT_RDMA_OBJ_SIZE(rdma_counter, uet_rdma_counter, ib),
 #endif
 
+/* Pages on demand: rights stand among the flags of page frame numbers. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#define UET_ODP_ACCESS(write)	\
+	(ODP_READ_ALLOWED_BIT | ((write) ? ODP_WRITE_ALLOWED_BIT : 0))
+#define UET_ODP_PFNS(umem)	((umem)->pfn_list)
+#else
+#define UET_ODP_ACCESS(write)	((write) ? HMM_PFN_WRITE : 0)
+#define UET_ODP_PFNS(umem)	((umem)->map.pfn_list)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define system_dfl_wq system_unbound_wq
+/* There was no name for them yet. */
+#define UET_ODP_MORE		0
+#else
+#define UET_ODP_MORE		(IB_ODP_SUPPORT_FLUSH | IB_ODP_SUPPORT_ATOMIC_WRITE)
+#endif
+
 /* Names of symbol namespaces became strings. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
 #define UET_IMPORT_DMA_BUF	MODULE_IMPORT_NS(DMA_BUF)

@@ -45,6 +45,16 @@ closing() { # MILLISECONDS
 	return $code
 }
 
+# Hosts whose packets differ in size; who reads from whom
+mixed_mtu() { # HOST-OF-SMALL-PACKETS
+	local code=0
+	need_hosts 9000
+	uet -n "h$1" dev set "u$1" payload-mtu 1024
+	move 9000 4 2 "${options[@]}" rc_read rc_mix ru_read ru_mix || code=$?
+	uet -n "h$1" dev set "u$1" payload-mtu 8192
+	return $code
+}
+
 ops=(rc_send rc_send_imm rc_write rc_write_imm rc_read ud_send)
 [ "$type" != uet ] || ops+=(ru_send ru_send_imm ru_write ru_write_imm ru_read)
 extra=(rc_inline rc_builder rc_unsignalled rc_queue_full rc_solicited rc_rnr rc_late_peer rc_fence
@@ -77,6 +87,8 @@ check "RC and UD, to the own address, IPv6" move 9000 6 1 "${options[@]}" rc_wri
 check "rc_mix and rc_64_qps, MTU 9000" move 9000 4 2 "${options[@]}" rc_mix rc_64_qps
 check "each operation without bursts" move_singly 9000 4 2 "${options[@]}" "${ops[@]}"
 if [ "$type" = uet ]; then
+	check "the other host's packets are smaller" mixed_mtu 2
+	check "this host's packets are smaller" mixed_mtu 1
 	check "PDCs closed after 10 ms" closing 10
 	check "PDCs closed after 100 ms" closing 100
 fi

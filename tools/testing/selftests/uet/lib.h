@@ -322,6 +322,7 @@ struct conn {
 	int min_rnr;		/* 1 = 10 us */
 	int access;		/* all; -1: none */
 	bool wr_api;		/* made for ibv_wr_*() */
+	__u64 more_ops;		/* ... and for these: IBV_QP_EX_WITH_* */
 	struct ibv_cq *cq;	/* the side's */
 	struct ibv_pd *pd;	/* the side's */
 };
@@ -360,6 +361,7 @@ static inline struct ibv_qp *qp_create(struct side *s, enum ibv_qp_type type,
 			attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE |
 				IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
 				IBV_QP_EX_WITH_RDMA_READ;
+		attr.send_ops_flags |= c->more_ops;
 	}
 	errno = 0;
 	qp = ibv_create_qp_ex(s->ctx, &attr);

@@ -343,7 +343,7 @@ WRONG = [
     ("messages interleaved", lambda f: f.insert(1, [5, f[4][1][:UET] + struct.pack(
         ">HhIHH", 3 << 11 | 3 << 7 | 12, -2, seq(1), 0x21, 1) + f[4][1][UET + 12:]]), "before has ended"),
     ("message id used again", edit(4, SES_AT + 2, b"\0\1"), "still in use"),
-    ("READ data not asked for", edit(12, SES_AT + 16, struct.pack(">I", 512)), "no request began"),
+    ("READ data not asked for", edit(12, SES_AT + 16, struct.pack(">I", 700)), "not asked for"),
     ("READ data missing", drop(12), "got no data"),
     ("short READ answered by a request", edit(14, SES_AT + 40, struct.pack(">I", 17)), "in an ACK"),
     ("return direction with another Start_PSN", edit(11, UET + 4, struct.pack(">I", 5)), "PSN"),

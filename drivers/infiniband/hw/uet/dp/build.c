@@ -78,6 +78,7 @@ const u8 uet_op_kinds[UET_SES_OPCODE + 1] = {
 	[UET_OP_TSEND_FETCH_ATOMIC]	= UET_OP_KIND_AMO,
 	[UET_OP_MSG_ERROR]		= UET_OP_KIND_NONE,
 	[UET_OP_SEND_INVALIDATE]	= UET_OP_KIND_DATA,
+	[UET_OP_FLUSH]			= UET_OP_KIND_NONE,
 };
 
 /* Longest of all: request with CC state, standard header, compare-and-swap */

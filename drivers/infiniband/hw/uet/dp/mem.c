@@ -71,7 +71,32 @@ bool uet_mem_enter(struct uet_mem *mem)
 EXPORT_SYMBOL_GPL(uet_mem_enter);
 
 /**
- * uet_mem_exit - end what uet_mem_enter() began
+ * uet_mem_begin - begin to read or write certain bytes
+ * @mem: memory
+ * @off: first byte
+ * @len: bytes
+ * @write: they will be written
+ *
+ * Context: BHs off, until after uet_mem_exit().
+ * Return: 0; -EACCES: the memory is gone; -EAGAIN: not there yet, try again
+ * soon; -EFAULT: not to be had. On error uet_mem_exit() is not due.
+ */
+int uet_mem_begin(struct uet_mem *mem, u64 off, u32 len, bool write)
+{
+	int err = 0;
+
+	if (!uet_mem_enter(mem))
+		return -EACCES;
+	if (mem->page_in && len)
+		err = mem->page_in(mem, off, len, write);
+	if (err)
+		uet_mem_exit(mem);
+	return err;
+}
+EXPORT_SYMBOL_GPL(uet_mem_begin);
+
+/**
+ * uet_mem_exit - end what uet_mem_enter() or uet_mem_begin() began
  * @mem: memory
  */
 void uet_mem_exit(struct uet_mem *mem)
@@ -186,13 +211,15 @@ static int uet_sge_copy_from(const struct uet_sge *sge, u64 off, void *to,
 {
 	struct iov_iter it;
 	bool ok;
+	int err;
 
 	if (!sge->mem) {
 		memcpy(to, (void *)(uintptr_t)(sge->off + off), len);
 		return 0;
 	}
-	if (!uet_mem_enter(sge->mem))
-		return -EACCES;
+	err = uet_mem_begin(sge->mem, sge->off + off, len, false);
+	if (err)
+		return err;
 	uet_mem_iter(&it, ITER_SOURCE, sge->mem, sge->off + off, len);
 	/* @to may be on the stack: the usercopy check takes a sleeper's lock */
 	ok = _copy_from_iter(to, len, &it) == len;
@@ -294,8 +321,9 @@ static int uet_skb_to_one(const struct sk_buff *skb, int skb_off,
 		iov_iter_kvec(&it, ITER_DEST, &kv, 1, len);
 		return skb_copy_datagram_iter(skb, skb_off, &it, len);
 	}
-	if (!uet_mem_enter(sge->mem))
-		return -EACCES;
+	err = uet_mem_begin(sge->mem, sge->off + off, len, true);
+	if (err)
+		return err;
 	uet_mem_iter(&it, ITER_DEST, sge->mem, sge->off + off, len);
 	err = skb_copy_datagram_iter(skb, skb_off, &it, len);
 	uet_mem_exit(sge->mem);
@@ -312,7 +340,8 @@ static int uet_skb_to_one(const struct sk_buff *skb, int skb_off,
  * @len: bytes
  *
  * Context: softirq.
- * Return: 0, -EACCES if memory is gone, -EFAULT if the list is too short.
+ * Return: 0, -EACCES if memory is gone, -EAGAIN if it is not there yet: then
+ * some bytes may have been copied; -EFAULT if the list is too short.
  */
 int uet_skb_to_sge(const struct sk_buff *skb, int skb_off,
 		   const struct uet_sge *sge, unsigned int nr, u64 off,
@@ -353,12 +382,14 @@ int uet_buf_to_sge(const void *buf, const struct uet_sge *sge, unsigned int nr,
 		u32 n = min(len, sge[i].len);
 		struct iov_iter it;
 		size_t done;
+		int err;
 
 		if (!sge[i].mem) {
 			memcpy((void *)(uintptr_t)sge[i].off, buf, n);
 		} else {
-			if (!uet_mem_enter(sge[i].mem))
-				return -EACCES;
+			err = uet_mem_begin(sge[i].mem, sge[i].off, n, true);
+			if (err)
+				return err;
 			uet_mem_iter(&it, ITER_DEST, sge[i].mem, sge[i].off, n);
 			done = _copy_to_iter(buf, n, &it);
 			uet_mem_exit(sge[i].mem);
@@ -373,22 +404,27 @@ int uet_buf_to_sge(const void *buf, const struct uet_sge *sge, unsigned int nr,
 
 static u64 uet_amo_run(atomic64_t *target, u8 amo, u64 operand, u64 compare)
 {
-	if (amo == UET_AMO_CSWAP)
+	switch (amo) {
+	case UET_AMO_CSWAP:
 		return atomic64_cmpxchg(target, compare, operand);
-	return atomic64_fetch_add(operand, target);
+	case UET_AMO_WRITE:
+		return atomic64_xchg(target, operand);
+	default:
+		return atomic64_fetch_add(operand, target);
+	}
 }
 
 /**
- * uet_sge_atomic - fetching atomic on 8 bytes of memory
+ * uet_sge_atomic - atomic operation on 8 bytes of memory
  * @sge: 8 bytes, naturally aligned in memory
- * @amo: UET_AMO_SUM or UET_AMO_CSWAP
+ * @amo: UET_AMO_SUM, UET_AMO_WRITE or UET_AMO_CSWAP
  * @operand: what to add, or what to store
  * @compare: UET_AMO_CSWAP: what must be there
  * @old: what was there
  *
  * Atomic against processors of this host as well.
  *
- * Return: 0, -EACCES if the memory is gone, -EINVAL if it is not aligned.
+ * Return: 0, -EINVAL if it is not aligned, else as uet_mem_begin().
  */
 int uet_sge_atomic(const struct uet_sge *sge, u8 amo, u64 operand, u64 compare,
 		   u64 *old)
@@ -397,6 +433,7 @@ int uet_sge_atomic(const struct uet_sge *sge, u8 amo, u64 operand, u64 compare,
 	struct page *page;
 	u32 in_block, pos;
 	void *addr;
+	int err;
 
 	if (!sge->mem) {
 		if (sge->off & 7)
@@ -405,8 +442,9 @@ int uet_sge_atomic(const struct uet_sge *sge, u8 amo, u64 operand, u64 compare,
 				   operand, compare);
 		return 0;
 	}
-	if (!uet_mem_enter(sge->mem))
-		return -EACCES;
+	err = uet_mem_begin(sge->mem, sge->off, sizeof(u64), true);
+	if (err)
+		return err;
 	bv = &sge->mem->bvec[uet_mem_block(sge->mem, sge->off, &in_block)];
 	pos = bv->bv_offset + in_block;
 	if (pos & 7) {

@@ -5,6 +5,7 @@
  * LOCAL_IN, behind the host's firewall and before UDP looks at lengths and
  * checksums (uet-wire 1.2, 1.6).
  */
+#include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
@@ -49,6 +50,17 @@ static struct uet_fep *uet_net_find(const struct uet_net *un,
 		if (fep->dev == dev)
 			return fep;
 	return NULL;
+}
+
+/* Which fabric endpoint has the addresses of @dev: its own, or that below? */
+static struct uet_fep *uet_net_owner(const struct uet_net *un,
+				     const struct net_device *dev)
+{
+	struct uet_fep *fep = uet_net_find(un, dev);
+
+	if (!fep && is_vlan_dev(dev))
+		fep = uet_net_find(un, vlan_dev_real_dev(dev));
+	return fep;
 }
 
 /*
@@ -111,7 +123,7 @@ static unsigned int uet_hook4(void *priv, struct sk_buff *skb,
 	iph = ip_hdr(skb);
 	dev = ipv4_is_multicast(iph->daddr) ? skb->dev :
 	      __ip_dev_find(state->net, iph->daddr, false);
-	fep = dev ? uet_net_find(un, dev) : NULL;
+	fep = dev ? uet_net_owner(un, dev) : NULL;
 	if (!fep)
 		return NF_ACCEPT;
 
@@ -147,7 +159,7 @@ static unsigned int uet_hook6(void *priv, struct sk_buff *skb,
 	    !uet_net_is_ours(skb, sizeof(*ip6h), &rx))
 		return NF_ACCEPT;
 
-	fep = uet_net_find(un, uet_hook6_dev(skb));
+	fep = uet_net_owner(un, uet_hook6_dev(skb));
 	if (!fep)
 		return NF_ACCEPT;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Paths and their routes. */
 #include <linux/export.h>
+#include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -122,6 +123,17 @@ void uet_path_drain(struct uet_path *path)
 	spin_unlock_bh(&path->outq.lock);
 }
 
+/* Packets leave by the VLAN that the source address belongs to. */
+static int uet_path_oif(const struct uet_path *path,
+			const struct net_device *owner)
+{
+	const struct net_device *dev = path->fep->dev;
+
+	if (owner && is_vlan_dev(owner) && vlan_dev_real_dev(owner) == dev)
+		dev = owner;
+	return dev->ifindex;
+}
+
 static struct dst_entry *uet_route4(const struct uet_path *path)
 {
 	struct net_device *dev = path->fep->dev;
@@ -135,7 +147,8 @@ static struct dst_entry *uet_route4(const struct uet_path *path)
 
 	/* An address of this host is reached through lo, whoever owns it. */
 	if (!__ip_dev_find(net, fl4.daddr, false))
-		fl4.flowi4_oif = dev->ifindex;
+		fl4.flowi4_oif = uet_path_oif(path, __ip_dev_find(net, fl4.saddr,
+								  false));
 	rt = ip_route_output_key(net, &fl4);
 	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
 }
@@ -156,7 +169,9 @@ static struct dst_entry *uet_route6(const struct uet_path *path)
 	if (path->attr.scope)
 		fl6.flowi6_oif = path->attr.scope;
 	else if (!ipv6_chk_addr(net, &fl6.daddr, NULL, 0))
-		fl6.flowi6_oif = dev->ifindex;
+		fl6.flowi6_oif = uet_path_oif(path, ipv6_dev_find(net,
+								  &fl6.saddr,
+								  dev));
 	dst = ip6_route_output(net, NULL, &fl6);
 	err = dst->error;
 	if (err) {

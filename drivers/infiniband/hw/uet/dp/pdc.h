@@ -38,6 +38,8 @@
 #define UET_RTO_MIN_NS		(5 * NSEC_PER_MSEC)
 #define UET_RTO_MAX_NS		(1 * NSEC_PER_SEC)
 #define UET_NACK_RETX_NS	(1 * NSEC_PER_MSEC)	/* 3.5 */
+/* Pages are fetched meanwhile; much later they may be gone again. */
+#define UET_PAGE_NS		(200 * NSEC_PER_USEC)
 #define UET_CLEAR_NS		(20 * NSEC_PER_MSEC)
 #define UET_CLEAR_TRIES		5
 #define UET_RNR_MIN_NS		(200 * NSEC_PER_USEC)
@@ -79,6 +81,7 @@ enum uet_desc_kind {
  * @kind: enum uet_desc_kind
  * @flags: UET_DESC_*
  * @retx: times sent again, saturating
+ * @got: bytes that have come of those asked for
  * @gen: generation it was first sent with. A resend carries the same one, or
  *	it could be let in ahead of refused messages
  */
@@ -91,6 +94,7 @@ struct uet_desc {
 	u32 offset;
 	u32 stamp;
 	u16 len;
+	u16 got;
 	u8 kind;
 	u8 flags;
 	u8 retx;
@@ -210,6 +214,7 @@ enum uet_pdc_event {
 	UET_EV_RESUME,		/* RNR or NACK wait is over */
 	UET_EV_NOT_CLEARED,	/* peer has not cleared a stored response */
 	UET_EV_IDLE,		/* no traffic for long */
+	UET_EV_DELIVER,		/* what could not be delivered may be now */
 	UET_EV_NR
 };
 
@@ -401,8 +406,9 @@ void uet_rxside_drop(struct uet_pdc *pdc, struct uet_defer *d);
 void uet_nack(struct uet_fep *fep, struct uet_pdc *pdc,
 	      const struct uet_pkt *pkt, const struct uet_rx *rx, u8 code,
 	      struct uet_defer *d);
-void uet_rx_read_data(struct uet_pdc *pdc, struct sk_buff *skb,
-		      const struct uet_pkt *pkt, struct uet_defer *d);
+u8 uet_rx_read_data(struct uet_pdc *pdc, struct sk_buff *skb,
+		    const struct uet_pkt *pkt, struct uet_defer *d);
+void uet_pdc_deliver(struct uet_pdc *pdc, struct uet_defer *d);
 
 /* pdc_ack.c */
 void uet_pdc_rx_ack(struct uet_fep *fep, struct sk_buff *skb,

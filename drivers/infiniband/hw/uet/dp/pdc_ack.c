@@ -153,27 +153,49 @@ static int uet_amo_place(const struct uet_msg *msg, const struct sk_buff *skb,
 	return uet_buf_to_sge(&old, msg->sge, msg->nr_sge, sizeof(old));
 }
 
-/* Data of a READ: @skb from @off on. Length and place were asked for by us. */
-static void uet_read_place(struct uet_pdc *pdc, struct uet_desc *desc,
-			   const struct sk_buff *skb, const struct uet_pkt *pkt)
+/* Is the data a part of what was asked for, and no more than is still due? */
+static bool uet_read_fits(const struct uet_desc *desc,
+			  const struct uet_pkt *pkt)
+{
+	u64 at = pkt->rsp.message_offset;
+
+	return at + pkt->payload_len <= desc->len &&
+	       desc->got + pkt->payload_len <= desc->len &&
+	       (pkt->payload_len || !desc->len);
+}
+
+/*
+ * Data of a READ. Length and place were asked for by us; a peer whose packets
+ * are smaller answers in parts. Returns -EAGAIN if the place is not there yet;
+ * then nothing has changed.
+ */
+static int uet_read_place(struct uet_pdc *pdc, struct uet_desc *desc,
+			  const struct sk_buff *skb, const struct uet_pkt *pkt)
 {
 	struct uet_msg *msg = desc->msg;
 	int err;
 
-	desc->flags &= ~UET_DESC_WAIT_DATA;
-	if (pkt->payload_len != desc->len) {
+	if (!uet_read_fits(desc, pkt)) {
+		desc->flags &= ~UET_DESC_WAIT_DATA;
 		uet_ses_answer(pdc, msg, UET_RC_UNSUPPORTED_SIZE, 0);
-		return;
+		return 0;
 	}
 	if (msg->op == UET_OP_FETCHING_ATOMIC)
 		err = uet_amo_place(msg, skb, pkt);
 	else
 		err = uet_skb_to_sge(skb, pkt->skb_off, msg->sge, msg->nr_sge,
-				     desc->offset, desc->len);
+				     desc->offset + pkt->rsp.message_offset,
+				     pkt->payload_len);
+	if (err == -EAGAIN)
+		return err;
+	desc->got += pkt->payload_len;
+	if (desc->got == desc->len)
+		desc->flags &= ~UET_DESC_WAIT_DATA;
 	if (err && msg->status == UET_ST_OK)
 		msg->status = UET_ST_PROT;
-	uet_stat_add(pdc->fep, UET_STAT_RX_BYTES, desc->len);
-	pdc->rx.bytes += desc->len;
+	uet_stat_add(pdc->fep, UET_STAT_RX_BYTES, pkt->payload_len);
+	pdc->rx.bytes += pkt->payload_len;
+	return 0;
 }
 
 static bool uet_read_psn(const struct uet_pdc *pdc, const struct uet_pkt *pkt,
@@ -201,20 +223,23 @@ static bool uet_read_psn(const struct uet_pdc *pdc, const struct uet_pkt *pkt,
  * @d: collector
  *
  * Data that nobody waits for (its message was given up) changes nothing.
+ *
+ * Return: 0, or the NACK with which the packet is to be refused.
  */
-void uet_rx_read_data(struct uet_pdc *pdc, struct sk_buff *skb,
-		      const struct uet_pkt *pkt, struct uet_defer *d)
+u8 uet_rx_read_data(struct uet_pdc *pdc, struct sk_buff *skb,
+		    const struct uet_pkt *pkt, struct uet_defer *d)
 {
 	struct uet_desc *desc;
 	u32 psn;
 
 	if (!uet_read_psn(pdc, pkt, &psn))
-		return;
+		return 0;
 	desc = uet_tx_desc(&pdc->tx, psn);
 	if (desc->kind != UET_DESC_REQ || !(desc->flags & UET_DESC_WAIT_DATA))
-		return;
+		return 0;
 	if (pkt->rsp.rc == UET_RC_OK) {
-		uet_read_place(pdc, desc, skb, pkt);
+		if (uet_read_place(pdc, desc, skb, pkt))
+			return UET_NACK_NO_PKT_BUFFER;
 		if (desc->flags & UET_DESC_ANSWERED)
 			uet_desc_settle(pdc, desc, d);
 		else
@@ -224,6 +249,7 @@ void uet_rx_read_data(struct uet_pdc *pdc, struct sk_buff *skb,
 		uet_desc_answered(pdc, psn, &pkt->rsp, d);
 	}
 	uet_tx_release(pdc, d);
+	return 0;
 }
 
 /* A packet of which later ones arrived long ago is lost, 3.8. */
@@ -279,10 +305,20 @@ static void uet_ack_psn(struct uet_pdc *pdc, const struct sk_buff *skb,
 {
 	u32 psn = pkt->ack.ack_psn;
 	struct uet_desc *desc;
+	bool data;
 
 	if (!uet_tx_holds(&pdc->tx, psn))
 		return;
 	desc = uet_tx_desc(&pdc->tx, psn);
+	data = pkt->next != UET_NEXT_NONE && pkt->next != UET_NEXT_RSP &&
+	       pkt->rsp.opcode != UET_RSP_NO_RESPONSE &&
+	       pkt->rsp.rc == UET_RC_OK && desc->kind == UET_DESC_REQ &&
+	       desc->flags & UET_DESC_WAIT_DATA;
+	/* Data that cannot be placed yet is as good as lost: soon ask again. */
+	if (data && uet_read_place(pdc, desc, skb, pkt)) {
+		uet_pdc_expect(pdc, UET_EV_ACK_NOT_SEEN, UET_PAGE_NS);
+		return;
+	}
 	if (!desc->retx && !(pkt->flags & UET_ACK_RETX) &&
 	    !(desc->flags & UET_DESC_RECEIVED))
 		uet_tx_rtt(&pdc->tx, desc->stamp);
@@ -295,12 +331,9 @@ static void uet_ack_psn(struct uet_pdc *pdc, const struct sk_buff *skb,
 	}
 	if (pkt->rsp.opcode == UET_RSP_NO_RESPONSE)
 		return;
-	if (pkt->next != UET_NEXT_RSP && pkt->rsp.rc == UET_RC_OK &&
-	    desc->kind == UET_DESC_REQ && desc->flags & UET_DESC_WAIT_DATA) {
-		uet_read_place(pdc, desc, skb, pkt);
-		/* A plain ACK may have come before the one with the data. */
+	/* A plain ACK may have come before the one with the data. */
+	if (data)
 		uet_desc_settle(pdc, desc, d);
-	}
 	uet_desc_answered(pdc, psn, &pkt->rsp, d);
 }
 
@@ -432,11 +465,11 @@ static void uet_nack_resend(struct uet_pdc *pdc, u32 psn)
 }
 
 /* Send again, but not at once: the target lacks something (3.5). */
-static void uet_nack_later(struct uet_pdc *pdc, u32 psn)
+static void uet_nack_later(struct uet_pdc *pdc, u32 psn, u64 ns)
 {
 	uet_nack_resend(pdc, psn);
 	pdc->paused = true;
-	uet_pdc_expect(pdc, UET_EV_RESUME, UET_NACK_RETX_NS);
+	uet_pdc_expect(pdc, UET_EV_RESUME, ns);
 }
 
 static void uet_nack_act(struct uet_pdc *pdc, const struct uet_pkt *pkt,
@@ -462,8 +495,12 @@ static void uet_nack_act(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 		break;
 	case UET_NACK_RCVD_SES_PROCG:
 		break;
-	case UET_NACK_NO_PDC_AVAIL ... UET_NACK_PSN_OOR_WINDOW:
-		uet_nack_later(pdc, pkt->psn);
+	case UET_NACK_NO_PKT_BUFFER:
+		uet_nack_later(pdc, pkt->psn, UET_PAGE_NS);
+		break;
+	case UET_NACK_NO_PDC_AVAIL ... UET_NACK_NO_BITMAP:
+	case UET_NACK_NO_GTD_DEL_AVAIL ... UET_NACK_PSN_OOR_WINDOW:
+		uet_nack_later(pdc, pkt->psn, UET_NACK_RETX_NS);
 		break;
 	default:
 		uet_nack_fatal(pdc, pkt, d);

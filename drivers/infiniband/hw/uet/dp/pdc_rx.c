@@ -319,7 +319,7 @@ static void uet_rx_verdict(struct uet_pdc *pdc, struct sk_buff *skb,
 	if (pkt->type == UET_PDS_CP)
 		return;
 	if (uet_next_is_rsp(pkt->next))
-		uet_rx_read_data(pdc, skb, pkt, d);
+		v->nack = uet_rx_read_data(pdc, skb, pkt, d);
 	else
 		uet_ses_request(pdc, skb, pkt, rx, v, d);
 }
@@ -420,7 +420,10 @@ static void uet_rx_unhold(struct uet_pdc *pdc, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-/* The gap is filled: deliver what waited, up to the next gap. */
+/*
+ * The gap is filled: deliver what waited, up to the next gap. The sender knows
+ * that it is here, so what SES cannot take now is not sent again but waits on.
+ */
 static void uet_rx_drain(struct uet_pdc *pdc, struct uet_defer *d)
 {
 	struct sk_buff *skb;
@@ -438,9 +441,12 @@ static void uet_rx_drain(struct uet_pdc *pdc, struct uet_defer *d)
 
 		/* It was parsed when it came; that cannot fail now. */
 		if (cb->psn != pdc->rx.deliver ||
-		    uet_skb_parse(skb, cb->off, cb->len, &pkt) ||
-		    uet_rx_deliver(pdc, skb, &pkt, &rx, d))
+		    uet_skb_parse(skb, cb->off, cb->len, &pkt))
 			return;
+		if (uet_rx_deliver(pdc, skb, &pkt, &rx, d)) {
+			uet_pdc_expect(pdc, UET_EV_DELIVER, UET_PAGE_NS);
+			return;
+		}
 		uet_rx_unhold(pdc, skb);
 	}
 }
@@ -500,6 +506,21 @@ static void uet_rx_new(struct uet_pdc *pdc, struct sk_buff *skb,
 	if (pdc->state == UET_PDC_DEAD)
 		return;
 	uet_rx_advance(pdc);
+}
+
+/**
+ * uet_pdc_deliver - try once more to deliver what waits
+ * @pdc: locked
+ * @d: collector
+ */
+void uet_pdc_deliver(struct uet_pdc *pdc, struct uet_defer *d)
+{
+	uet_rx_drain(pdc, d);
+	if (pdc->state == UET_PDC_DEAD)
+		return;
+	uet_rx_advance(pdc);
+	uet_ack_settle(pdc, d);
+	uet_pdc_pump(pdc, d);
 }
 
 /* 2.13: answered from what is stored, else with a default response. */

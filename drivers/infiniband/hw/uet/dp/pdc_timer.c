@@ -204,6 +204,7 @@ static void (* const uet_pdc_events[])(struct uet_pdc *, struct uet_defer *) = {
 	[UET_EV_RESUME]		= uet_pdc_resume,
 	[UET_EV_NOT_CLEARED]	= uet_pdc_not_cleared,
 	[UET_EV_IDLE]		= uet_pdc_idle,
+	[UET_EV_DELIVER]	= uet_pdc_deliver,
 };
 
 /* Softirq. The PDC stays: freeing it waits for this handler. */

@@ -160,8 +160,20 @@ static void uet_desc_head(const struct uet_pdc *pdc, u32 psn,
 	}
 }
 
-static void uet_desc_body(const struct uet_desc *desc, u8 *operand,
-			  struct uet_payload *pl)
+/* What is stored is read when it leaves, as that of a WRITE is. */
+static int uet_desc_operand(const struct uet_msg *msg, u8 *operand)
+{
+	u64 val = msg->amo_operand;
+	int err = 0;
+
+	if (msg->op == UET_OP_ATOMIC)
+		err = uet_sge_copy(msg->sge, msg->nr_sge, 0, &val, sizeof(val));
+	put_unaligned_be64(val, operand);
+	return err;
+}
+
+static int uet_desc_body(const struct uet_desc *desc, u8 *operand,
+			 struct uet_payload *pl)
 {
 	const struct uet_msg *msg = desc->msg;
 
@@ -171,18 +183,20 @@ static void uet_desc_body(const struct uet_desc *desc, u8 *operand,
 		pl->nr_sge = 1;
 	}
 	if (desc->kind != UET_DESC_REQ)
-		return;
-	if (msg->op == UET_OP_FETCHING_ATOMIC) {
+		return 0;
+	if (uet_msg_is_amo(msg)) {
 		if (msg->amo_op == UET_AMO_CSWAP)
-			return;
-		put_unaligned_be64(msg->amo_operand, operand);
+			return 0;
 		pl->data = operand;
 		pl->len = sizeof(u64);
-	} else if (pl->len) {
+		return uet_desc_operand(msg, operand);
+	}
+	if (pl->len) {
 		pl->sge = msg->sge;
 		pl->nr_sge = msg->nr_sge;
 		pl->off = desc->offset;
 	}
+	return 0;
 }
 
 static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
@@ -192,6 +206,7 @@ static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 	struct uet_payload pl = {};
 	struct uet_pkt pkt = {};
 	u8 operand[sizeof(u64)];
+	int err;
 
 	uet_desc_head(pdc, psn, desc, ar, &pkt);
 	switch (desc->kind) {
@@ -210,8 +225,8 @@ static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 		uet_ses_fill_cancel(desc->cancel, &pkt);
 		break;
 	}
-	uet_desc_body(desc, operand, &pl);
-	return uet_burst_add(b, &pkt, &pl);
+	err = uet_desc_body(desc, operand, &pl);
+	return err ?: uet_burst_add(b, &pkt, &pl);
 }
 
 /*
@@ -251,17 +266,19 @@ static void uet_desc_xmit(struct uet_pdc *pdc, u32 psn, bool ar,
 	int err;
 
 	err = uet_desc_build(pdc, psn, desc, ar, b);
-	if (err && err != -ENOMEM) {
+	if (err && err != -ENOMEM && err != -EAGAIN) {
 		uet_desc_orphan(pdc, desc, b->d);
 		err = uet_desc_build(pdc, psn, desc, ar, b);
 	}
 	desc->stamp = uet_stamp();
 	if (err) {
-		/* No memory: as if it got lost, and soon sent again. */
-		uet_stat_inc(pdc->fep, UET_STAT_DROP_TX);
+		/* No memory, for now: as if it got lost, and soon sent again. */
+		if (err == -ENOMEM)
+			uet_stat_inc(pdc->fep, UET_STAT_DROP_TX);
 		uet_pdc_mark_lost(pdc, psn);
 		pdc->paused = true;
-		uet_pdc_expect(pdc, UET_EV_RESUME, UET_NACK_RETX_NS);
+		uet_pdc_expect(pdc, UET_EV_RESUME, err == -EAGAIN ?
+			       UET_PAGE_NS : UET_NACK_RETX_NS);
 	} else if (desc->kind != UET_DESC_CLOSE) {
 		pdc->tx.clear_owed = false;
 	}

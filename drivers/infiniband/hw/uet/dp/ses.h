@@ -106,6 +106,12 @@ void uet_inbound_drop(struct uet_pdc *pdc, struct uet_inbound *in,
 		      struct uet_defer *d);
 void uet_rdrsp_free(struct uet_rdrsp *rd);
 
+/* Does the operand of an atomic travel where the payload would? */
+static inline bool uet_msg_is_amo(const struct uet_msg *msg)
+{
+	return msg->op == UET_OP_ATOMIC || msg->op == UET_OP_FETCHING_ATOMIC;
+}
+
 /* ses_init.c; caller holds the PDC lock, BHs off */
 u16 uet_ses_msg_id(u32 rel);
 void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,

@@ -61,7 +61,7 @@ static void uet_ses_fill_data(const struct uet_msg *msg, struct uet_pkt *pkt,
 }
 
 /*
- * 4.5: the operand of an addition is the payload, those of a compare-and-swap
+ * 4.5: the operand of addition and WRITE is the payload, those of a compare-and-swap
  * stand in the extension, right-justified; big-endian.
  */
 static void uet_ses_fill_amo(const struct uet_msg *msg, struct uet_pkt *pkt)
@@ -109,7 +109,7 @@ void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
 		req->match |= UET_MATCH_SOLICITED;
 	if (msg->op == UET_OP_READ)
 		uet_ses_fill_read(msg, pkt, offset, len, read_id);
-	else if (msg->op == UET_OP_FETCHING_ATOMIC)
+	else if (uet_msg_is_amo(msg))
 		uet_ses_fill_amo(msg, pkt);
 	else
 		uet_ses_fill_data(msg, pkt, offset, len);

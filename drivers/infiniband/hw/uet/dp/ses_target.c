@@ -4,6 +4,7 @@
  * what it asks, where its bytes go, and what is answered.
  * uet-wire 4.6 - 4.11, 5.2, 5.5.
  */
+#include <linux/bitfield.h>
 #include <linux/slab.h>
 #include <linux/unaligned.h>
 
@@ -212,9 +213,28 @@ static void uet_recv_complete(struct uet_request *r, struct uet_recv *recv)
 		r->pdc->fep->ops->recv_done(r->ep, recv, UET_ST_OK, r->d);
 }
 
+/*
+ * The memory is not there yet. The packet leaves no trace and is sent again; a
+ * buffer that was lent waits with what is known of its message.
+ */
+static bool uet_park(struct uet_request *r, struct uet_recv *recv)
+{
+	struct uet_inbound *in;
+
+	r->v->nack = UET_NACK_NO_PKT_BUFFER;
+	if (!recv)
+		return true;
+	in = uet_inbound_add(r);
+	if (!in)
+		return false;
+	in->recv = recv;
+	return true;
+}
+
 /* Bytes that could not be placed: our own memory is at fault. */
 static void uet_recv_failed(struct uet_request *r, struct uet_recv *recv)
 {
+	r->v->nack = 0;
 	if (recv)
 		r->pdc->fep->ops->recv_done(r->ep, recv, UET_ST_PROT, r->d);
 	uet_fault(r, UET_RC_HOST_UNSUCCESS_CMPL);
@@ -240,10 +260,14 @@ static int uet_place_recv(struct uet_request *r, struct uet_recv *recv)
 static void uet_send_single(struct uet_request *r)
 {
 	struct uet_recv *recv = uet_recv_get(r);
+	int err;
 
 	if (!recv)
 		return;
-	if (uet_place_recv(r, recv)) {
+	err = uet_place_recv(r, recv);
+	if (err == -EAGAIN && uet_park(r, recv))
+		return;
+	if (err) {
 		uet_recv_failed(r, recv);
 		return;
 	}
@@ -303,12 +327,19 @@ static void uet_inbound_count(struct uet_request *r, struct uet_inbound *in)
 static void uet_send_part(struct uet_request *r)
 {
 	struct uet_inbound *in = uet_inbound_get(r, true);
+	int err = 0;
 
 	if (!in)
 		return;
 	if (in->rc == UET_RC_OK && r->req->request_length != in->len)
 		in->rc = UET_RC_UNCOR;
-	if (in->rc == UET_RC_OK && uet_place_recv(r, in->recv)) {
+	if (in->rc == UET_RC_OK)
+		err = uet_place_recv(r, in->recv);
+	if (err == -EAGAIN) {
+		uet_park(r, NULL);
+		return;
+	}
+	if (err) {
 		uet_recv_failed(r, in->recv);
 		in->recv = NULL;
 		in->rc = UET_RC_HOST_UNSUCCESS_CMPL;
@@ -320,9 +351,17 @@ static void uet_send_part(struct uet_request *r)
 	uet_inbound_count(r, in);
 }
 
+/* Is this a message of one packet that nothing is known of yet? */
+static bool uet_is_simple(const struct uet_request *r)
+{
+	return uet_single(r->req) &&
+	       (list_empty(&r->pdc->inbound) ||
+		!uet_inbound_find(r->pdc, r->req->message_id));
+}
+
 static void uet_do_send(struct uet_request *r)
 {
-	if (uet_single(r->req))
+	if (uet_is_simple(r))
 		uet_send_single(r);
 	else
 		uet_send_part(r);
@@ -345,13 +384,15 @@ static u8 uet_rma(struct uet_request *r, u64 off, u32 len, u8 access,
 
 /*
  * The first packet of a message checks all of its range, so that a write that
- * does not fit leaves nothing behind on an ordered endpoint.
+ * does not fit leaves nothing behind on an ordered endpoint. UET_RC_NULL: the
+ * memory is not there yet.
  */
 static u8 uet_write_place(struct uet_request *r)
 {
 	const struct uet_ses_req *req = r->req;
 	struct uet_sge sge = {};
 	u32 len = r->pkt->payload_len;
+	int err;
 	u8 rc;
 
 	if (!req->request_length)
@@ -360,10 +401,11 @@ static u8 uet_write_place(struct uet_request *r)
 		     req->request_length : len, UET_ACCESS_WRITE, &sge);
 	if (rc != UET_RC_OK)
 		return rc;
-	if (uet_skb_to_sge(r->skb, r->pkt->skb_off, &sge, 1, 0, len))
-		rc = UET_RC_BAD_MKEY;
+	err = uet_skb_to_sge(r->skb, r->pkt->skb_off, &sge, 1, 0, len);
 	if (sge.mem)
 		uet_mem_put(sge.mem);
+	if (err)
+		return err == -EAGAIN ? UET_RC_NULL : UET_RC_BAD_MKEY;
 	uet_stat_add(r->pdc->fep, UET_STAT_RX_BYTES, len);
 	return rc;
 }
@@ -379,6 +421,13 @@ static void uet_write_single(struct uet_request *r)
 			return;
 	}
 	rc = uet_write_place(r);
+	if (rc == UET_RC_NULL) {
+		uet_recv_hdata(recv, r->req);
+		if (uet_park(r, recv))
+			return;
+		r->v->nack = 0;
+		rc = UET_RC_HOST_UNSUCCESS_CMPL;
+	}
 	if (rc != UET_RC_OK) {
 		if (recv)
 			r->pdc->fep->ops->recv_done(r->ep, recv,
@@ -416,6 +465,10 @@ static void uet_write_part(struct uet_request *r)
 		uet_recv_hdata(in->recv, r->req);
 	}
 	rc = in->rc == UET_RC_OK ? uet_write_place(r) : in->rc;
+	if (rc == UET_RC_NULL) {
+		uet_park(r, NULL);
+		return;
+	}
 	if (rc != UET_RC_OK && in->rc == UET_RC_OK) {
 		in->rc = rc;
 		if (in->recv)
@@ -431,7 +484,7 @@ static void uet_write_part(struct uet_request *r)
 
 static void uet_do_write(struct uet_request *r)
 {
-	if (uet_single(r->req))
+	if (uet_is_simple(r))
 		uet_write_single(r);
 	else
 		uet_write_part(r);
@@ -475,7 +528,13 @@ static void uet_read_in_ack(struct uet_request *r, struct uet_sge *sge, u32 len)
 {
 	struct uet_verdict *v = r->v;
 
-	if (len && uet_sge_read(sge, 0, v->data, len)) {
+	int err = len ? uet_sge_read(sge, 0, v->data, len) : 0;
+
+	if (err == -EAGAIN) {
+		uet_park(r, NULL);
+		return;
+	}
+	if (err) {
 		uet_fault(r, UET_RC_BAD_MKEY);
 		return;
 	}
@@ -488,24 +547,48 @@ static void uet_read_in_ack(struct uet_request *r, struct uet_sge *sge, u32 len)
 	v->rsp.request_psn = r->pkt->psn;
 }
 
-static void uet_read_later(struct uet_request *r, const struct uet_sge *sge)
+static struct uet_rdrsp *uet_rdrsp_new(struct uet_request *r,
+				       const struct uet_sge *sge, u32 at)
 {
 	struct uet_rdrsp *rd;
 
 	rd = kzalloc_obj(*rd, GFP_ATOMIC | __GFP_NOWARN);
-	if (!rd) {
-		r->v->nack = UET_NACK_NO_RESOURCE;
-		if (sge->mem)
-			uet_mem_put(sge->mem);
-		return;
-	}
+	if (!rd)
+		return NULL;
 	rd->sge = *sge;
+	rd->sge.off += at;
+	rd->sge.len = min(sge->len - at, r->pdc->mtu);
+	if (sge->mem)
+		uet_mem_get(sge->mem);
 	rd->job_id = r->req->job_id;
 	rd->id = r->req->message_id;
 	rd->psn = r->pkt->psn;
-	rd->offset = r->req->message_offset;
+	rd->offset = r->req->message_offset + at;
 	rd->rc = UET_RC_OK;
-	list_add_tail(&rd->node, &r->pdc->rdrsps);
+	return rd;
+}
+
+/* In packets of our own: as many as it takes, where the reader's are larger. */
+static void uet_read_later(struct uet_request *r, const struct uet_sge *sge)
+{
+	struct uet_rdrsp *rd, *tmp;
+	LIST_HEAD(parts);
+	u32 at = 0;
+
+	do {
+		rd = uet_rdrsp_new(r, sge, at);
+		if (!rd)
+			break;
+		list_add_tail(&rd->node, &parts);
+		at += rd->sge.len;
+	} while (at < sge->len);
+	if (rd) {
+		list_splice_tail(&parts, &r->pdc->rdrsps);
+		return;
+	}
+	list_for_each_entry_safe(rd, tmp, &parts, node)
+		uet_rdrsp_free(rd);
+	r->v->nack = UET_NACK_NO_RESOURCE;
 }
 
 static void uet_do_read(struct uet_request *r)
@@ -520,7 +603,7 @@ static void uet_do_read(struct uet_request *r)
 		len = req->request_length;
 	else if (req->flags & UET_SES_SOM)
 		len = min(req->request_length, r->pdc->mtu);
-	if (len > r->pdc->mtu)
+	if (len > UET_PAYLOAD_MTU_MAX)
 		rc = UET_RC_UNSUPPORTED_SIZE;
 	else if (len)
 		rc = uet_rma(r, req->message_offset, len, UET_ACCESS_READ, &sge);
@@ -528,11 +611,10 @@ static void uet_do_read(struct uet_request *r)
 		uet_fault(r, rc);
 		return;
 	}
-	if (req->request_length > UET_ACK_DATA_MAX) {
+	if (req->request_length > UET_ACK_DATA_MAX)
 		uet_read_later(r, &sge);
-		return;
-	}
-	uet_read_in_ack(r, &sge, len);
+	else
+		uet_read_in_ack(r, &sge, len);
 	if (sge.mem)
 		uet_mem_put(sge.mem);
 }
@@ -544,15 +626,18 @@ static u8 uet_amo_check(const struct uet_request *r)
 {
 	const struct uet_ses_req *req = r->req;
 
-	if (req->amo_op != UET_AMO_SUM && req->amo_op != UET_AMO_CSWAP)
+	if (req->amo_op != UET_AMO_SUM && req->amo_op != UET_AMO_WRITE &&
+	    req->amo_op != UET_AMO_CSWAP)
 		return UET_RC_AMO_UNSUPPORTED_OP;
 	if (req->amo_type != UET_AMO_UINT64 && req->amo_type != UET_AMO_INT64)
 		return UET_RC_AMO_UNSUPPORTED_DT;
-	if (req->amo_op == UET_AMO_SUM && r->pkt->payload_len != sizeof(u64))
+	if (req->amo_op != UET_AMO_CSWAP &&
+	    r->pkt->payload_len != sizeof(u64))
 		return UET_RC_AMO_UNSUPPORTED_SIZE;
 	return UET_RC_OK;
 }
 
+/* UET_RC_NULL: the memory is not there yet. */
 static u8 uet_amo_execute(struct uet_request *r, u64 *old)
 {
 	const struct uet_ses_req *req = r->req;
@@ -570,15 +655,25 @@ static u8 uet_amo_execute(struct uet_request *r, u64 *old)
 			return UET_RC_AMO_UNSUPPORTED_SIZE;
 		operand = get_unaligned_be64(be);
 	}
-	rc = uet_rma(r, 0, sizeof(u64), UET_ACCESS_ATOMIC, &sge);
+	/* To store without a look at what was there takes no more than that. */
+	rc = uet_rma(r, 0, sizeof(u64), req->opcode == UET_OP_ATOMIC &&
+		     req->amo_op == UET_AMO_WRITE ? UET_ACCESS_WRITE :
+						    UET_ACCESS_ATOMIC, &sge);
 	if (rc != UET_RC_OK)
 		return rc;
 	err = uet_sge_atomic(&sge, req->amo_op, operand, compare, old);
 	if (sge.mem)
 		uet_mem_put(sge.mem);
-	if (err)
-		return err == -EINVAL ? UET_RC_AMO_UNALIGNED : UET_RC_BAD_MKEY;
-	return UET_RC_OK;
+	switch (err) {
+	case 0:
+		return UET_RC_OK;
+	case -EAGAIN:
+		return UET_RC_NULL;
+	case -EINVAL:
+		return UET_RC_AMO_UNALIGNED;
+	default:
+		return UET_RC_BAD_MKEY;
+	}
 }
 
 /* Executed once: a duplicate is answered from the stored response, 4.11. */
@@ -590,10 +685,17 @@ static void uet_do_atomic(struct uet_request *r)
 
 	if (rc == UET_RC_OK)
 		rc = uet_amo_execute(r, &old);
+	if (rc == UET_RC_NULL) {
+		uet_park(r, NULL);
+		return;
+	}
 	if (rc != UET_RC_OK) {
 		uet_fault(r, rc);
 		return;
 	}
+	uet_recv_complete(r, NULL);
+	if (r->req->opcode == UET_OP_ATOMIC)
+		return;
 	put_unaligned_be64(old, v->data);
 	v->gtd = true;
 	v->rsp.opcode = UET_RSP_DATA;
@@ -602,6 +704,52 @@ static void uet_do_atomic(struct uet_request *r)
 	v->rsp.payload_length = sizeof(u64);
 	v->rsp.modified_length = sizeof(u64);
 	v->rsp.request_psn = r->pkt->psn;
+}
+
+/* ------------------------------------------------------------------ */
+/* FLUSH                                                               */
+
+/*
+ * All that the peer asked for before has been executed: packets of an ordered
+ * PDC are executed one after the other. What one processor has written others
+ * see in that order, and devices with coherent DMA as well. 4.15
+ */
+static u8 uet_flush(struct uet_request *r)
+{
+	const u64 what = r->req->header_data;
+	u32 len = FIELD_GET(UET_FLUSH_LENGTH, what);
+	struct uet_sge sge = {};
+	u8 access = 0, rc;
+
+	if (!(r->req->flags & UET_SES_HD) || !uet_single(r->req) ||
+	    !(what & UET_FLUSH_TYPES) ||
+	    what & ~(UET_FLUSH_TYPES | UET_FLUSH_MR | UET_FLUSH_LENGTH))
+		return UET_RC_OP_VIOLATION;
+	if (what & UET_FLUSH_GLOBAL)
+		access |= UET_ACCESS_FLUSH_GLOBAL;
+	if (what & UET_FLUSH_PERSISTENT)
+		access |= UET_ACCESS_FLUSH_PERSISTENT;
+	if (what & UET_FLUSH_MR)
+		access |= UET_ACCESS_ANYWHERE;
+	rc = uet_rma(r, 0, len, access, &sge);
+	if (rc != UET_RC_OK)
+		return rc;
+	smp_mb();
+	if (sge.mem)
+		uet_mem_put(sge.mem);
+	return UET_RC_OK;
+}
+
+static void uet_do_flush(struct uet_request *r)
+{
+	/* Unordered there is no before. */
+	u8 rc = r->ep->mode == UET_EP_ROD ? uet_flush(r) :
+					    UET_RC_UNSUPPORTED_OP;
+
+	if (rc != UET_RC_OK)
+		uet_fault(r, rc);
+	else
+		uet_recv_complete(r, NULL);
 }
 
 /* ------------------------------------------------------------------ */
@@ -687,8 +835,12 @@ static void uet_execute(struct uet_request *r)
 	case UET_OP_READ:
 		uet_do_read(r);
 		break;
+	case UET_OP_ATOMIC:
 	case UET_OP_FETCHING_ATOMIC:
 		uet_do_atomic(r);
+		break;
+	case UET_OP_FLUSH:
+		uet_do_flush(r);
 		break;
 	case UET_OP_MSG_ERROR:
 		uet_do_error(r);

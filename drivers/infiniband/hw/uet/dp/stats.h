@@ -61,6 +61,7 @@
 	X(REFUSED_OP, "refused_op")					\
 	X(REFUSED_OTHER, "refused_other")				\
 	/* verbs */							\
+	X(PAGE_FAULTS, "page_faults")		/* on demand */		\
 	X(CQ_OVERFLOW, "cq_overflow")					\
 	X(BAD_WQE, "bad_wqe")						\
 	X(BAD_DOORBELL, "bad_doorbell")

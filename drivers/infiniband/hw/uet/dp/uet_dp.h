@@ -83,6 +83,10 @@ void uet_defer_run(struct uet_defer *d);
  * @users: accesses under way plus one while the memory is alive
  * @dead: completed when the last access has ended after uet_mem_kill()
  * @release: frees the struct; softirq context, must not sleep
+ * @page_in: memory that may not be there, or NULL: are these bytes? 0; -EAGAIN:
+ *	they are being fetched; -EFAULT: they cannot be had. Bytes that are
+ *	there stay until the caller is out of its RCU read side, which code
+ *	with BHs off is. len > 0
  * @bvec: blocks of memory. All but the first and last have exactly
  *	1 << @shift bytes; block 0 may begin inside its block
  * @nr_bvec: entries of @bvec
@@ -101,6 +105,7 @@ struct uet_mem {
 	refcount_t users;
 	struct completion dead;
 	void (*release)(struct uet_mem *mem);
+	int (*page_in)(struct uet_mem *mem, u64 off, u32 len, bool write);
 	const struct bio_vec *bvec;
 	u32 nr_bvec;
 	u8 shift;
@@ -113,6 +118,7 @@ void uet_mem_init(struct uet_mem *mem, void (*release)(struct uet_mem *mem));
 void uet_mem_get(struct uet_mem *mem);
 void uet_mem_put(struct uet_mem *mem);
 bool uet_mem_enter(struct uet_mem *mem);
+int uet_mem_begin(struct uet_mem *mem, u64 off, u32 len, bool write);
 void uet_mem_exit(struct uet_mem *mem);
 void uet_mem_kill(struct uet_mem *mem);
 
@@ -337,23 +343,25 @@ enum uet_status {
 
 /**
  * struct uet_msg - one message to send
- * @op: UET_OP_SEND, _SEND_INVALIDATE, _WRITE, _READ, _FETCHING_ATOMIC,
- *	_DATAGRAM_SEND (later: the others)
+ * @op: UET_OP_SEND, _SEND_INVALIDATE, _WRITE, _READ, _ATOMIC,
+ *	_FETCHING_ATOMIC, _FLUSH, _DATAGRAM_SEND (later: the others)
  * @flags: UET_MSG_*
  * @path: UET_EP_RUD, UET_EP_UUD: where to; the message holds a reference that
  *	the provider takes before and drops in msg_done(). NULL for UET_EP_ROD
  * @peer_wire: UET_EP_RUD, UET_EP_UUD: wire pair of the target
  * @job_id: 0: no job
- * @match: WRITE, READ, atomics: memory key. DATAGRAM_SEND: Q_Key.
+ * @match: WRITE, READ, atomics, FLUSH: memory key. DATAGRAM_SEND: Q_Key.
  *	SEND_INVALIDATE: key to invalidate, 32 bits
- * @offset: WRITE, READ, atomics: remote address
- * @hdata: header data; 31:0 immediate, bit 32 solicited for WRITE
- * @amo_op: FETCHING_ATOMIC: UET_AMO_SUM or UET_AMO_CSWAP, on uint64
+ * @offset: WRITE, READ, atomics, FLUSH: remote address
+ * @hdata: header data; 31:0 immediate, bit 32 solicited for WRITE; FLUSH:
+ *	UET_FLUSH_*
+ * @amo_op: FETCHING_ATOMIC: UET_AMO_SUM or UET_AMO_CSWAP, ATOMIC: UET_AMO_WRITE
+ *	of what is at @sge; on uint64
  * @amo_operand: what to add, or what to store
  * @amo_compare: UET_AMO_CSWAP: what must be there
- * @len: bytes, 0 .. 2^31; 8 for atomics
+ * @len: bytes, 0 .. 2^31; 8 for atomics, 0 for FLUSH
  * @nr_sge: entries of @sge
- * @sge: source, or for READ and atomics destination. The message holds a uet_mem
+ * @sge: source, or for READ and fetching atomics destination. The message holds a uet_mem
  *	reference for each; the provider drops them in msg_done()
  *
  * The provider owns the memory and fills in the above; it must stay as it is
@@ -452,6 +460,9 @@ struct uet_recv {
 #define UET_ACCESS_READ		BIT(0)
 #define UET_ACCESS_WRITE	BIT(1)
 #define UET_ACCESS_ATOMIC	BIT(2)
+#define UET_ACCESS_FLUSH_GLOBAL	BIT(3)
+#define UET_ACCESS_FLUSH_PERSISTENT BIT(4)
+#define UET_ACCESS_ANYWHERE	BIT(5)	/* to all of it; no range is named */
 
 /**
  * struct uet_fep_ops - what only the provider knows

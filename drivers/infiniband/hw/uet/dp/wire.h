@@ -164,8 +164,16 @@ enum uet_ses_op {
 	UET_OP_TSEND_FETCH_ATOMIC = 0x0e,
 	UET_OP_MSG_ERROR	= 0x0f,
 	UET_OP_SEND_INVALIDATE	= 0x30,	/* ours: key in match bits 31:0 */
+	UET_OP_FLUSH		= 0x31,	/* ours: what to flush in header data */
 	UET_OP_EXTENDED		= 0x3f,
 };
+
+/* 4.15: header data of FLUSH */
+#define UET_FLUSH_GLOBAL	BIT_ULL(0)
+#define UET_FLUSH_PERSISTENT	BIT_ULL(1)
+#define UET_FLUSH_TYPES		GENMASK_ULL(1, 0)
+#define UET_FLUSH_MR		BIT_ULL(8)	/* all of the region */
+#define UET_FLUSH_LENGTH	GENMASK_ULL(63, 32)
 
 /* 4.6 */
 enum uet_ses_rsp_op {

@@ -4,6 +4,7 @@
  * producer, whoever polls is the consumer. A full ring is an error that ends
  * the CQ, entries are never overwritten.
  */
+#include <linux/hrtimer.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
@@ -74,17 +75,54 @@ static void uet_cq_overflow(struct uet_cq *cq)
 	queue_work(uet_verbs_wq, &cq->err_work);
 }
 
-/* An armed CQ is disarmed by the first entry that counts. */
-static bool uet_cq_fires(struct uet_cq *cq, const struct uet_cqe *cqe)
+/* cq->lock held. */
+static void uet_cq_fire(struct uet_cq *cq, struct uet_defer *d)
 {
-	bool fires = cq->armed == IB_CQ_NEXT_COMP ||
-		     (cq->armed == IB_CQ_SOLICITED &&
-		      (cqe->flags & UET_CQE_SOLICITED ||
-		       cqe->status != IB_WC_SUCCESS));
+	cq->armed = 0;
+	cq->held = 0;
+	uet_cq_kick(cq, d);
+}
 
-	if (fires)
-		cq->armed = 0;
-	return fires;
+/*
+ * Moderation: the reader sleeps on until enough completions have come or the
+ * first has waited long enough. Errors do not wait. cq->lock held.
+ */
+static bool uet_cq_holds(struct uet_cq *cq, const struct uet_cqe *cqe)
+{
+	if (!cq->mod_count || cqe->status != IB_WC_SUCCESS ||
+	    ++cq->held >= cq->mod_count)
+		return false;
+	if (cq->held == 1)
+		hrtimer_start(&cq->mod_timer,
+			      ns_to_ktime(cq->mod_period * NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_SOFT);
+	return true;
+}
+
+/* An armed CQ is disarmed by the first entry that counts. cq->lock held. */
+static void uet_cq_signal(struct uet_cq *cq, const struct uet_cqe *cqe,
+			  struct uet_defer *d)
+{
+	if (cq->armed == IB_CQ_NEXT_COMP ||
+	    (cq->armed == IB_CQ_SOLICITED &&
+	     (cqe->flags & UET_CQE_SOLICITED ||
+	      cqe->status != IB_WC_SUCCESS))) {
+		if (!uet_cq_holds(cq, cqe))
+			uet_cq_fire(cq, d);
+	}
+}
+
+/* Finds nothing held if the number was reached first. */
+static enum hrtimer_restart uet_cq_mod_timer(struct hrtimer *timer)
+{
+	struct uet_cq *cq = container_of(timer, struct uet_cq, mod_timer);
+	unsigned long irq;
+
+	irq = uet_queue_lock(&cq->lock, !cq->qps);
+	if (cq->held)
+		uet_cq_fire(cq, NULL);
+	uet_queue_unlock(&cq->lock, !cq->qps, irq);
+	return HRTIMER_NORESTART;
 }
 
 /**
@@ -103,7 +141,6 @@ bool uet_cq_push(struct ib_cq *ib, struct uet_cqe *cqe, struct ib_qp *qp,
 	struct uet_cq *cq = to_ucq(ib);
 	struct uet_ringbuf *ring;
 	unsigned long irq;
-	bool fires;
 	u32 cons;
 
 	cqe->timestamp = ktime_get_ns();
@@ -123,9 +160,7 @@ bool uet_cq_push(struct ib_cq *ib, struct uet_cqe *cqe, struct ib_qp *qp,
 	cq->prod++;
 	/* The entry is whole before it can be seen. */
 	smp_store_release(&ring->hdr->prod, cq->prod);
-	fires = uet_cq_fires(cq, cqe);
-	if (fires)
-		uet_cq_kick(cq, d);
+	uet_cq_signal(cq, cqe, d);
 	uet_queue_unlock(&cq->lock, !cq->qps, irq);
 	return true;
 }
@@ -296,6 +331,8 @@ int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 	uet_notify_init(&cq->notify, uet_cq_notify_fn);
 	INIT_WORK(&cq->comp_work, uet_cq_comp_work);
 	INIT_WORK(&cq->err_work, uet_cq_err_work);
+	hrtimer_setup(&cq->mod_timer, uet_cq_mod_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	err = uet_obj_take(to_udev(ib->device), UET_OBJ_CQ);
 	if (err)
 		return err;
@@ -324,10 +361,37 @@ int uet_destroy_cq(struct ib_cq *ib, struct ib_udata *udata)
 
 	struct uet_cq_store st = { .ring = cq->ring, .qps = cq->qps };
 
+	hrtimer_cancel(&cq->mod_timer);
 	uet_cq_put(cq);
 	wait_for_completion(&cq->gone);
 	uet_cq_store_free(&st);
 	uet_obj_give(to_udev(ib->device), UET_OBJ_CQ);
+	return 0;
+}
+
+/**
+ * uet_modify_cq - set the moderation of a CQ
+ * @ib: CQ
+ * @count: completions that make one event
+ * @period: or so long after the first of them, microseconds
+ *
+ * With 0 in either every completion makes an event again. Completions that are
+ * held now make theirs at once.
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int uet_modify_cq(struct ib_cq *ib, u16 count, u16 period)
+{
+	struct uet_cq *cq = to_ucq(ib);
+	unsigned long irq;
+
+	irq = uet_queue_lock(&cq->lock, !cq->qps);
+	cq->mod_count = period ? count : 0;
+	cq->mod_period = period;
+	if (cq->held)
+		uet_cq_fire(cq, NULL);
+	uet_queue_unlock(&cq->lock, !cq->qps, irq);
 	return 0;
 }
 

@@ -13,6 +13,30 @@
 
 #include "uet.h"
 
+#if IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING)
+#define UET_ODP_CAP	IBK_ON_DEMAND_PAGING
+/* A datagram that is received is not sent again, so there is no time to page */
+#define UET_ODP_CAPS	\
+	.odp_caps = { \
+		.general_caps = IB_ODP_SUPPORT, \
+		.per_transport_caps = { \
+			.rc_odp_caps = IB_ODP_SUPPORT_SEND | \
+				       IB_ODP_SUPPORT_RECV | \
+				       IB_ODP_SUPPORT_WRITE | \
+				       IB_ODP_SUPPORT_READ | \
+				       IB_ODP_SUPPORT_ATOMIC | \
+				       IB_ODP_SUPPORT_SRQ_RECV | \
+				       UET_ODP_MORE, \
+			.ud_odp_caps = IB_ODP_SUPPORT_SEND, \
+		}, \
+	},
+#define UET_OPS_ODP	.advise_mr = uet_advise_mr,
+#else
+#define UET_ODP_CAP	0
+#define UET_ODP_CAPS
+#define UET_OPS_ODP
+#endif
+
 static const struct ib_device_attr uet_caps = {
 	.fw_ver			= 1ULL << 32,	/* UET 1.0 */
 	.vendor_id		= 0xffffff,	/* software, no vendor */
@@ -27,11 +51,15 @@ static const struct ib_device_attr uet_caps = {
 				  IB_DEVICE_SRQ_RESIZE |
 				  IB_DEVICE_MEM_WINDOW |
 				  IB_DEVICE_MEM_WINDOW_TYPE_2B |
-				  IB_DEVICE_MEM_MGT_EXTENSIONS,
-	.kernel_cap_flags	= IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG,
+				  IB_DEVICE_MEM_MGT_EXTENSIONS |
+				  IB_DEVICE_FLUSH_GLOBAL |
+				  IB_DEVICE_ATOMIC_WRITE,
+	.kernel_cap_flags	= IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG |
+				  UET_ODP_CAP,
 	.max_send_sge		= UET_MAX_SGE,
 	.max_recv_sge		= UET_MAX_SGE,
 	.max_sge_rd		= UET_MAX_SGE,
+	UET_ODP_CAPS
 	.max_cq			= UET_MAX_CQ,
 	.max_cqe		= UET_MAX_CQE,
 	.max_mr			= UET_MAX_MR,
@@ -50,6 +78,10 @@ static const struct ib_device_attr uet_caps = {
 	.max_mcast_qp_attach	= UET_MCAST_MAX,
 	.max_total_mcast_qp_attach = UET_MCAST_MAX,
 	.max_pkeys		= 1,
+	.cq_caps		= {
+		.max_cq_moderation_count = U16_MAX,
+		.max_cq_moderation_period = U16_MAX,
+	},
 	.local_ca_ack_delay	= 15,
 	.timestamp_mask		= U64_MAX,	/* CLOCK_MONOTONIC, ns */
 	.hca_core_clock		= 1000000,	/* kHz */
@@ -347,6 +379,7 @@ const struct ib_device_ops uet_dev_ops = {
 	.uverbs_abi_ver = UET_ABI_VERSION,
 	UET_OPS_ROBUST_UDATA
 
+	UET_OPS_ODP
 	.alloc_hw_port_stats = uet_alloc_hw_port_stats,
 	.alloc_mr = uet_alloc_mr,
 	.alloc_mw = uet_alloc_mw,
@@ -388,6 +421,7 @@ const struct ib_device_ops uet_dev_ops = {
 	.map_mr_sg = uet_map_mr_sg,
 	.mmap = uet_mmap,
 	.mmap_free = uet_mmap_free,
+	.modify_cq = uet_modify_cq,
 	.modify_qp = uet_modify_qp,
 	.modify_srq = uet_modify_srq,
 	.poll_cq = uet_poll_cq,

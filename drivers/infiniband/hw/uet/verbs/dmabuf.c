@@ -111,7 +111,8 @@ struct ib_mr *uet_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 	struct uet_mr *mr;
 	int err;
 
-	err = uet_mr_check(length, iova, access);
+	err = access & IB_ACCESS_ON_DEMAND ? -EOPNOTSUPP :
+	      uet_mr_check(length, iova, access);
 	if (err)
 		return ERR_PTR(err);
 	mr = uet_mr_alloc(pd, access, iova, length);

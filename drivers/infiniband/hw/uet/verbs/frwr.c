@@ -12,7 +12,7 @@
 
 #define UET_FR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
-			 IB_ACCESS_OPTIONAL)
+			 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
 
 /* A map that may be filled has one reference: the region's. */
 static struct uet_map *uet_fr_map_alloc(u32 max, gfp_t gfp)

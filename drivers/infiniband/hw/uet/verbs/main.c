@@ -5,6 +5,7 @@
  * all four: it unregisters the device once and calls ops.dealloc_driver.
  */
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/random.h>
@@ -39,8 +40,8 @@ void uet_dev_unpublish(struct uet_dev *dev)
 }
 
 /**
- * uet_dev_next - go through the devices that a namespace can see
- * @net: namespace
+ * uet_dev_next - go through the devices whose interfaces are in a namespace
+ * @net: namespace; that of the RDMA device may be another, since it can be moved
  * @pos: cursor: 0 at first, then left alone. Devices come by rising index
  *
  * Context: process.
@@ -55,7 +56,7 @@ struct uet_dev *uet_dev_next(struct net *net, u32 *pos)
 	xa_lock(&uet_devs);
 	xa_for_each_start(&uet_devs, index, dev, *pos) {
 		*pos = index + 1;
-		if (rdma_dev_access_netns(&dev->ib, net) &&
+		if (net_eq(dev_net(uet_fep_netdev(dev->fep)), net) &&
 		    ib_device_try_get(&dev->ib)) {
 			found = dev;
 			break;
@@ -67,7 +68,7 @@ struct uet_dev *uet_dev_next(struct net *net, u32 *pos)
 
 /**
  * uet_dev_by_name - find a device
- * @net: namespace that sees it
+ * @net: namespace of its interface
  * @name: of the RDMA device
  *
  * Context: process.
@@ -107,6 +108,11 @@ static int uet_link_check(struct net_device *ndev)
 		pr_err("%s is not an Ethernet device\n", ndev->name);
 		return -EMEDIUMTYPE;
 	}
+	if (is_vlan_dev(ndev)) {
+		pr_err("%s is a VLAN; add the link to %s, which has its addresses, too\n",
+		       ndev->name, vlan_dev_real_dev(ndev)->name);
+		return -EADDRNOTAVAIL;
+	}
 	if (netif_is_lag_port(ndev)) {
 		pr_err("%s is a port of a bond or team; add the link to that\n",
 		       ndev->name);
@@ -114,7 +120,7 @@ static int uet_link_check(struct net_device *ndev)
 	}
 	if (uet_link_exists(ndev)) {
 		pr_err("%s has a uet link already\n", ndev->name);
-		return -EEXIST;
+		return -EALREADY;
 	}
 	return 0;
 }

@@ -160,6 +160,7 @@ struct uet_key_use {
 	int access;		/* enum ib_access_flags, all needed */
 	u64 addr;
 	u32 len;		/* not 0 */
+	bool anywhere;		/* never mind @addr and @len */
 };
 
 static bool uet_key_is_for(const struct uet_mkey *mkey,
@@ -184,9 +185,14 @@ static enum uet_rc uet_mkey_check(const struct uet_mkey *mkey,
 		return UET_RC_BAD_MKEY;
 	if (use->access & ~mkey->access)
 		return UET_RC_PERM_VIOLATION;
-	if (use->addr < mkey->iova || off >= mkey->length ||
-	    use->len > mkey->length - off)
+	if (!use->anywhere &&
+	    (use->addr < mkey->iova || off >= mkey->length ||
+	     use->len > mkey->length - off))
 		return UET_RC_BAD_ADDR;
+	if (use->anywhere) {
+		*sge = (struct uet_sge){};
+		return UET_RC_OK;
+	}
 	if (mkey->kind == UET_MKEY_DMA) {
 		if (!uet_dma_range_ok(use->addr, use->len))
 			return UET_RC_BAD_ADDR;
@@ -260,7 +266,11 @@ static int uet_ib_access(u8 access)
 {
 	return (access & UET_ACCESS_READ ? IB_ACCESS_REMOTE_READ : 0) |
 	       (access & UET_ACCESS_WRITE ? IB_ACCESS_REMOTE_WRITE : 0) |
-	       (access & UET_ACCESS_ATOMIC ? IB_ACCESS_REMOTE_ATOMIC : 0);
+	       (access & UET_ACCESS_ATOMIC ? IB_ACCESS_REMOTE_ATOMIC : 0) |
+	       (access & UET_ACCESS_FLUSH_GLOBAL ? IB_ACCESS_FLUSH_GLOBAL :
+						   0) |
+	       (access & UET_ACCESS_FLUSH_PERSISTENT ?
+		IB_ACCESS_FLUSH_PERSISTENT : 0);
 }
 
 /**
@@ -272,7 +282,8 @@ static int uet_ib_access(u8 access)
  * @access: UET_ACCESS_*
  * @sge: filled in, with a reference on the memory
  *
- * Zero bytes touch nothing and need no key, whatever the key says.
+ * Zero bytes touch nothing and need no key, whatever the key says. With
+ * UET_ACCESS_ANYWHERE @sge stays empty: the key is right, that is all.
  *
  * Context: engine lock.
  * Return: UET_RC_OK, or why not.
@@ -288,13 +299,14 @@ enum uet_rc uet_mkey_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
 		.access = uet_ib_access(access),
 		.addr = addr,
 		.len = len,
+		.anywhere = access & UET_ACCESS_ANYWHERE,
 	};
 
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		return UET_RC_DISABLED;
 	if (use.access & ~READ_ONCE(qp->access))
 		return UET_RC_OP_VIOLATION;
-	if (!len) {
+	if (!len && !use.anywhere) {
 		memset(sge, 0, sizeof(*sge));
 		return UET_RC_OK;
 	}

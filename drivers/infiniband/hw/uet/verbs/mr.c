@@ -9,7 +9,9 @@
 
 #define UET_MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
-			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_OPTIONAL)
+			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | \
+			 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_ON_DEMAND | \
+			 IB_ACCESS_OPTIONAL)
 
 /* Blocks stay within what bio_vec.bv_len can say. */
 #define UET_BLOCK_SHIFT_MAX	30
@@ -179,6 +181,31 @@ int uet_mr_publish(struct uet_mr *mr, struct ib_pd *pd)
 	return 0;
 }
 
+/* The pages of a process, pinned. */
+static int uet_mr_pin(struct uet_mr *mr, struct ib_device *ib, u64 start,
+		      u64 length, int access)
+{
+	int err;
+
+	mr->umem = ib_umem_get_va(ib, start, length, access);
+	if (IS_ERR(mr->umem))
+		return PTR_ERR(mr->umem);
+	err = uet_mr_fill(mr->mkey.map, &mr->umem->sgt_append.sgt,
+			  ib_umem_offset(mr->umem), length);
+	if (err)
+		ib_umem_release(mr->umem);
+	return err;
+}
+
+/* Give back the pages of a process. Nobody can enter the memory any more. */
+static void uet_mr_leave(struct uet_mr *mr)
+{
+	if (mr->odp)
+		uet_odp_destroy(mr);
+	else if (mr->umem)
+		ib_umem_release(mr->umem);
+}
+
 /* @old: region whose key it takes over, or NULL. */
 static struct uet_mr *uet_mr_create(struct ib_pd *pd, u64 start, u64 length,
 				    u64 iova, int access, struct uet_mr *old)
@@ -192,17 +219,15 @@ static struct uet_mr *uet_mr_create(struct ib_pd *pd, u64 start, u64 length,
 	mr = uet_mr_alloc(pd, access, iova, length);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->umem = ib_umem_get_va(pd->device, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		err = PTR_ERR(mr->umem);
+	err = access & IB_ACCESS_ON_DEMAND ?
+	      uet_odp_create(mr, pd->device, start, length, access) :
+	      uet_mr_pin(mr, pd->device, start, length, access);
+	if (err)
 		goto err_mr;
-	}
-	err = uet_mr_fill(mr->mkey.map, &mr->umem->sgt_append.sgt,
-			  ib_umem_offset(mr->umem), length);
-	if (!err && !old)
+	if (!old)
 		err = uet_mr_publish(mr, pd);
 	if (err)
-		goto err_umem;
+		goto err_pages;
 	if (old) {
 		mr->ib.lkey = old->ib.lkey;
 		mr->ib.rkey = old->ib.rkey;
@@ -210,8 +235,8 @@ static struct uet_mr *uet_mr_create(struct ib_pd *pd, u64 start, u64 length,
 	}
 	return mr;
 
-err_umem:
-	ib_umem_release(mr->umem);
+err_pages:
+	uet_mr_leave(mr);
 err_mr:
 	uet_map_put(mr->mkey.map);
 	kfree(mr);
@@ -324,8 +349,7 @@ int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 	uet_frwr_free(mr);
 	if (mr->dmabuf)
 		uet_dmabuf_put(mr);
-	if (mr->umem)
-		ib_umem_release(mr->umem);
+	uet_mr_leave(mr);
 	kfree_rcu(mr, mkey.rcu);
 	return 0;
 }

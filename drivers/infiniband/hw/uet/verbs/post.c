@@ -32,6 +32,8 @@ static int uet_wr_op(enum ib_wr_opcode opcode)
 		return UET_WQE_LOCAL_INV;
 	case IB_WR_REG_MR:
 		return UET_WQE_REG_MR;
+	case IB_WR_ATOMIC_WRITE:
+		return UET_WQE_ATOMIC_WRITE;
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -111,6 +113,7 @@ static void uet_wr_put_op(const struct ib_send_wr *wr, struct uet_send_wqe *wqe,
 		fallthrough;
 	case UET_WQE_WRITE:
 	case UET_WQE_READ:
+	case UET_WQE_ATOMIC_WRITE:
 		wqe->rkey = rdma_wr(wr)->rkey;
 		wqe->remote_addr = rdma_wr(wr)->remote_addr;
 		break;

@@ -339,6 +339,7 @@ static void uet_qp_init(struct uet_qp *qp, const struct ib_qp_init_attr *init)
 {
 	mutex_init(&qp->mutex);
 	INIT_LIST_HEAD(&qp->counter_node);
+	INIT_LIST_HEAD(&qp->odp_node);
 	uet_queue_lock_init(&qp->sq.lock, qp->user);
 	uet_look_init(qp);
 	qp->rxq = init->srq ? &to_usrq(init->srq)->rq : &qp->rq;

@@ -89,7 +89,7 @@ static bool uet_sge_write(const struct uet_sge *sge, const void *from, u32 len)
 		memcpy((void *)(uintptr_t)sge->off, from, len);
 		return true;
 	}
-	if (!uet_mem_enter(sge->mem))
+	if (uet_mem_begin(sge->mem, sge->off, len, true))
 		return false;
 	pos = sge->off + mem->first_off;
 	i = pos >> mem->shift;

@@ -26,6 +26,8 @@ static const u8 uet_wc_op[] = {
 	[UET_WQE_LOCAL_INV] = IB_WC_LOCAL_INV,
 	[UET_WQE_REG_MR] = IB_WC_REG_MR,
 	[UET_WQE_BIND_MW] = UET_WC_BIND_MW,
+	[UET_WQE_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
+	[UET_WQE_FLUSH] = IB_WC_FLUSH,
 };
 
 /* UC: what becomes of a message once it has left is nobody's business. */
@@ -387,6 +389,10 @@ static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 	if (slot->state == UET_SLOT_FREE)
 		status = uet_wqe_prepare(qp, slot,
 					 uet_ring_at(sq->ring, sq->next));
+	if (status == UET_WC_WAIT) {
+		uet_slot_release(slot);
+		return false;
+	}
 	irq = uet_sq_lock(qp);
 	start = uet_sq_start_next(qp, slot, status, d);
 	blocked = sq->blocked;

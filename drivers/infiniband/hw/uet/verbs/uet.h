@@ -166,6 +166,10 @@ struct uet_ringbuf {
  * @cons: kernel CQs: next entry to poll
  * @armed: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @failed: overflowed; nothing is added any more
+ * @mod_count: completions that make one event; 0: each makes one
+ * @mod_period: or so long after the first of them, microseconds
+ * @held: completions that have not made an event yet
+ * @mod_timer: ends @mod_period; runs only while @held is not 0
  * @notify: user CQs: wake the reader once no lock is held
  * @comp_work: kernel CQs: the same from BH work
  * @err_work: IB_EVENT_CQ_ERR
@@ -181,7 +185,11 @@ struct uet_cq {
 	u32 cons;
 	u8 armed;
 	bool failed;
+	u16 mod_count;
+	u16 mod_period;
+	u16 held;
 
+	struct hrtimer mod_timer;
 	struct uet_notify notify;
 	struct work_struct comp_work;
 	struct work_struct err_work;
@@ -195,6 +203,7 @@ struct uet_cq {
  * @bvec: blocks of @mem; NULL for a window, which uses those of @parent
  * @room: entries of @bvec
  * @parent: windows: memory of the region, with a reference
+ * @odp: of a region that is not pinned, valid while @mem can be entered; or NULL
  * @node: windows: entry of @parent->windows; whoever takes it out revokes the
  *	window
  * @windows: windows on this memory
@@ -208,6 +217,7 @@ struct uet_map {
 	struct bio_vec *bvec;
 	u32 room;
 	struct uet_map *parent;
+	struct uet_odp *odp;
 	struct list_head node;
 	struct list_head windows;
 	bool dying;
@@ -255,6 +265,7 @@ struct uet_mkey {
  * @ib: what ib_core sees
  * @mkey: its key
  * @umem: pinned pages of a process, or NULL
+ * @odp: pages of a process that are not pinned, or NULL
  * @dmabuf: imported buffer, or NULL
  * @vmap: kernel mapping of @dmabuf
  * @fr: FRWR: two maps, so that one can be filled while the other is in use
@@ -265,6 +276,7 @@ struct uet_mr {
 	struct ib_mr ib;
 	struct uet_mkey mkey;
 	struct ib_umem *umem;
+	struct uet_odp *odp;
 	struct dma_buf *dmabuf;
 	struct iosys_map vmap;
 	struct uet_map *fr[2];
@@ -281,6 +293,9 @@ struct uet_mw {
 	struct ib_mw ib;
 	struct uet_mkey *mkey;
 };
+
+/* In the place of an enum ib_wc_status: not yet. */
+#define UET_WC_WAIT	0xff
 
 enum uet_slot_state {
 	UET_SLOT_FREE,
@@ -488,6 +503,7 @@ enum uet_qp_event {
  *	writer at a time
  * @stats_base: @stats when the QP was bound to its counter
  * @counter_node: entry of the counter's list of QPs
+ * @odp_node: entry of uet_odp.waiters, with a reference; see odp.c
  * @sq: send queue
  * @rq: receive queue of its own
  * @rxq: where receive requests come from: @rq, or that of an SRQ
@@ -523,6 +539,7 @@ struct uet_qp {
 	struct uet_qp_stats stats;
 	struct uet_qp_stats stats_base;
 	struct list_head counter_node;
+	struct list_head odp_node;
 
 	struct uet_sq sq;
 	struct uet_rq rq;
@@ -699,6 +716,7 @@ void uet_mmap_free(struct rdma_user_mmap_entry *entry);
 int uet_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr,
 		  struct uverbs_attr_bundle *attrs);
 int uet_destroy_cq(struct ib_cq *ib, struct ib_udata *udata);
+int uet_modify_cq(struct ib_cq *ib, u16 count, u16 period);
 int uet_resize_cq(struct ib_cq *ib, UET_RESIZE_CQE cqe, struct ib_udata *udata);
 int uet_poll_cq(struct ib_cq *ib, int nr, struct ib_wc *wc);
 int uet_req_notify_cq(struct ib_cq *ib, enum ib_cq_notify_flags flags);
@@ -766,6 +784,32 @@ int uet_dealloc_mw(struct ib_mw *ib);
 int uet_mw_bind(const struct uet_qp *qp, const struct uet_send_wqe *wqe);
 void uet_window_end(struct uet_dev *dev, struct uet_map *map);
 void uet_windows_end(struct uet_dev *dev, struct uet_map *map);
+
+/* odp.c */
+#if IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING)
+int uet_odp_create(struct uet_mr *mr, struct ib_device *ib, u64 start,
+		   u64 length, int access);
+void uet_odp_destroy(struct uet_mr *mr);
+int uet_odp_ready(struct uet_qp *qp, const struct uet_sge *sge);
+int uet_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+		  u32 flags, struct ib_sge *sg_list, u32 num_sge,
+		  struct uverbs_attr_bundle *attrs);
+#else
+static inline int uet_odp_create(struct uet_mr *mr, struct ib_device *ib,
+				 u64 start, u64 length, int access)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void uet_odp_destroy(struct uet_mr *mr)
+{
+}
+
+static inline int uet_odp_ready(struct uet_qp *qp, const struct uet_sge *sge)
+{
+	return 0;
+}
+#endif
 
 /* ah.c */
 int uet_create_ah(struct ib_ah *ib, struct rdma_ah_init_attr *init,

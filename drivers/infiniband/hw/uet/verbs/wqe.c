@@ -4,6 +4,7 @@
  * into a message of the engine. Nothing of an entry is looked at twice: it is
  * copied first, and the copy is what counts.
  */
+#include <linux/bitfield.h>
 #include <linux/string.h>
 
 #include "uet.h"
@@ -16,7 +17,7 @@
 #define OPS_LOCAL	(OP(LOCAL_INV) | OP(REG_MR) | OP(BIND_MW))
 #define OPS_UD		OPS_SEND
 #define OPS_UC		(OPS_SEND | OP(SEND_INV) | OPS_WRITE | OPS_LOCAL)
-#define OPS_RC		(OPS_UC | OPS_FETCH)
+#define OPS_RC		(OPS_UC | OPS_FETCH | OP(ATOMIC_WRITE) | OP(FLUSH))
 #define OPS_RU		(OPS_SEND | OPS_WRITE | OP(READ))
 #define UET_WQE_FLAGS	(UET_WQE_SIGNALED | UET_WQE_SOLICITED | \
 			 UET_WQE_FENCE | UET_WQE_INLINE)
@@ -45,7 +46,7 @@ bool uet_op_ok(const struct uet_qp *qp, unsigned int op)
 	/* REG_MR names a region by its address. */
 	if (qp->user)
 		ops &= ~OP(REG_MR);
-	return op <= UET_WQE_BIND_MW && ops & BIT(op);
+	return op <= UET_WQE_FLUSH && ops & BIT(op);
 }
 
 /**
@@ -58,7 +59,7 @@ bool uet_op_ok(const struct uet_qp *qp, unsigned int op)
  */
 bool uet_op_fetches(unsigned int op)
 {
-	return op <= UET_WQE_BIND_MW && OPS_FETCH & BIT(op);
+	return op <= UET_WQE_FLUSH && OPS_FETCH & BIT(op);
 }
 
 /**
@@ -69,7 +70,16 @@ bool uet_op_fetches(unsigned int op)
  */
 bool uet_op_is_local(unsigned int op)
 {
-	return op <= UET_WQE_BIND_MW && OPS_LOCAL & BIT(op);
+	return op <= UET_WQE_FLUSH && OPS_LOCAL & BIT(op);
+}
+
+static bool uet_wqe_flush_ok(const struct uet_send_wqe *wqe)
+{
+	return !wqe->num_sge && !(wqe->flags & UET_WQE_INLINE) &&
+	       !wqe->inline_len && wqe->swap & UET_FLUSH_TYPES &&
+	       !(wqe->swap & ~(UET_FLUSH_TYPES | UET_FLUSH_MR)) &&
+	       (wqe->swap & UET_FLUSH_MR ||
+		wqe->compare_add == (u32)wqe->compare_add);
 }
 
 /* Does the operation fit the kind of QP, and are all fields as they must? */
@@ -84,6 +94,8 @@ static bool uet_wqe_ok(const struct uet_qp *qp, const struct uet_send_wqe *wqe)
 		return false;
 	if (uet_op_is_local(wqe->opcode))
 		return !wqe->num_sge && !wqe->inline_len;
+	if (wqe->opcode == UET_WQE_FLUSH)
+		return uet_wqe_flush_ok(wqe);
 	if (wqe->flags & UET_WQE_INLINE)
 		return !uet_op_fetches(wqe->opcode) && !wqe->num_sge &&
 		       wqe->inline_len <= sq->max_inline;
@@ -108,10 +120,16 @@ static u8 uet_wqe_sges(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 				   &msg->sge[msg->nr_sge]))
 			return IB_WC_LOC_PROT_ERR;
 		msg->nr_sge++;
+		if (qp->mode == UET_EP_UUD) {
+			int err = uet_odp_ready(qp, &msg->sge[msg->nr_sge - 1]);
+
+			if (err)
+				return err == -EAGAIN ? UET_WC_WAIT :
+							IB_WC_LOC_PROT_ERR;
+		}
 	}
 	msg->len = len;
-	return OPS_ATOMIC & BIT(wqe->opcode) && len != sizeof(u64) ?
-	       IB_WC_LOC_LEN_ERR : IB_WC_SUCCESS;
+	return IB_WC_SUCCESS;
 }
 
 /*
@@ -129,6 +147,37 @@ static void uet_wqe_inline(const struct uet_send_wqe *wqe, void *entry,
 		.len = msg->len,
 	};
 	msg->nr_sge = 1;
+}
+
+/* What an atomic write stores, if no SGE says where that is. */
+static void uet_wqe_operand(void *entry, struct uet_msg *msg)
+{
+	msg->len = sizeof(u64);
+	msg->sge[0] = (struct uet_sge){
+		.off = (uintptr_t)entry +
+		       offsetof(struct uet_send_wqe, compare_add),
+		.len = sizeof(u64),
+	};
+	msg->nr_sge = 1;
+}
+
+/* The memory of a request. */
+static u8 uet_wqe_data(struct uet_qp *qp, const struct uet_send_wqe *wqe,
+		       void *entry, struct uet_msg *msg)
+{
+	u8 status = IB_WC_SUCCESS;
+
+	if (wqe->flags & UET_WQE_INLINE)
+		uet_wqe_inline(wqe, entry, msg);
+	else if (wqe->opcode == UET_WQE_ATOMIC_WRITE && !wqe->num_sge)
+		uet_wqe_operand(entry, msg);
+	else
+		status = uet_wqe_sges(qp, wqe, msg);
+	if (status == IB_WC_SUCCESS &&
+	    (OPS_ATOMIC | OP(ATOMIC_WRITE)) & BIT(wqe->opcode) &&
+	    msg->len != sizeof(u64))
+		status = IB_WC_LOC_LEN_ERR;
+	return status;
 }
 
 /* UD and RU: where to. */
@@ -200,6 +249,18 @@ static void uet_wqe_headers(const struct uet_qp *qp,
 		msg->amo_op = UET_AMO_SUM;
 		msg->amo_operand = wqe->compare_add;
 		break;
+	case UET_WQE_ATOMIC_WRITE:
+		msg->op = UET_OP_ATOMIC;
+		msg->amo_op = UET_AMO_WRITE;
+		break;
+	case UET_WQE_FLUSH:
+		msg->op = UET_OP_FLUSH;
+		msg->flags |= UET_MSG_HDATA;
+		msg->hdata = wqe->swap;
+		if (!(wqe->swap & UET_FLUSH_MR))
+			msg->hdata |= FIELD_PREP(UET_FLUSH_LENGTH,
+						 (u32)wqe->compare_add);
+		break;
 	}
 	if (!(OPS_SEND & BIT(wqe->opcode))) {
 		msg->match = wqe->rkey;
@@ -223,13 +284,13 @@ static void uet_wqe_headers(const struct uet_qp *qp,
  * What @slot refers to afterwards is to be given back also on failure.
  *
  * Context: process or softirq, no lock held.
- * Return: enum ib_wc_status.
+ * Return: enum ib_wc_status; UET_WC_WAIT: try again when the queue is run next.
  */
 u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry)
 {
 	const struct uet_send_wqe *wqe = qp->sq.wqe;
 	struct uet_msg *msg = &slot->msg;
-	u8 status = IB_WC_SUCCESS;
+	u8 status;
 
 	memcpy(qp->sq.wqe, entry, qp->sq.ring->stride);
 	/* User space may be writing there: from here on it is the copy. */
@@ -243,10 +304,7 @@ u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (uet_op_is_local(wqe->opcode))
 		return IB_WC_SUCCESS;
-	if (wqe->flags & UET_WQE_INLINE)
-		uet_wqe_inline(wqe, entry, msg);
-	else
-		status = uet_wqe_sges(qp, wqe, msg);
+	status = uet_wqe_data(qp, wqe, entry, msg);
 	if (status != IB_WC_SUCCESS)
 		return status;
 	uet_wqe_headers(qp, wqe, msg);

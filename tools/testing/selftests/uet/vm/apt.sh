@@ -36,7 +36,9 @@ debian() {
 		*) uri=$main ;;
 		esac
 		echo "deb [signed-by=$keyring] $uri $suite main"
-		[ "$suite" != trixie ] || echo "deb-src [signed-by=$keyring] $uri $suite main"
+		case $suite in
+		bookworm|trixie|sid) echo "deb-src [signed-by=$keyring] $uri $suite main" ;;
+		esac
 	done >"$dir/sources.list"
 	apt_opts=(-q -o "Dir::Etc::sourcelist=$dir/sources.list" -o Dir::Etc::sourceparts=/dev/null
 		-o Dir::Etc::preferencesparts=/dev/null -o "Dir::State::lists=$dir/lists"
