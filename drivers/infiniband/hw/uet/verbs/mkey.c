@@ -266,6 +266,7 @@ static int uet_ib_access(u8 access)
 /**
  * uet_mkey_remote - struct uet_fep_ops.mem_get
  * @ep: endpoint that the request came to
+ * @job_id: job of the peer, 0 for none
  * @key: memory key
  * @addr: first byte
  * @len: bytes
@@ -277,8 +278,8 @@ static int uet_ib_access(u8 access)
  * Context: engine lock.
  * Return: UET_RC_OK, or why not.
  */
-enum uet_rc uet_mkey_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
-			    u8 access, struct uet_sge *sge)
+enum uet_rc uet_mkey_remote(struct uet_ep *ep, u32 job_id, u64 key, u64 addr,
+			    u32 len, u8 access, struct uet_sge *sge)
 {
 	struct uet_qp *qp = uet_ep_priv(ep);
 	struct uet_key_use use = {

@@ -629,8 +629,8 @@ void uet_map_revoke(struct uet_map *map);
 void uet_map_kill(struct uet_dev *dev, struct uet_map *map);
 int uet_mkey_local(const struct ib_pd *pd, bool user, u32 lkey, u64 addr,
 		   u32 len, bool write, struct uet_sge *sge);
-enum uet_rc uet_mkey_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
-			    u8 access, struct uet_sge *sge);
+enum uet_rc uet_mkey_remote(struct uet_ep *ep, u32 job_id, u64 key, u64 addr,
+			    u32 len, u8 access, struct uet_sge *sge);
 bool uet_mkey_may_invalidate(const struct uet_qp *qp, u32 key);
 int uet_mkey_invalidate(const struct uet_qp *qp, u32 key);
 bool uet_mkey_busy(struct uet_dev *dev, u32 key);
