@@ -143,8 +143,8 @@ enum uet_wqe_flags {
 	UET_WQE_SOLICITED	= 1 << 1,
 	UET_WQE_FENCE		= 1 << 2,
 	UET_WQE_INLINE		= 1 << 3,	/* data stands where the SGEs would */
-	UET_WQE_DELIVERY	= 1 << 4,	/* RU: complete when the data is visible at the target */
-	UET_WQE_ADDR_IDX	= 1 << 5,	/* RU: @addr_idx says where to, not @ah and @dest_qpn */
+	UET_WQE_DELIVERY	= 1 << 4,	/* RU: done when the target's memory has it */
+	UET_WQE_ADDR_IDX	= 1 << 5,	/* RU: @addr_idx says where to */
 };
 
 /**
@@ -502,7 +502,8 @@ struct uet_create_ah_resp {
  * kernel assigns is UET_RKEY_ASSIGNED and the 32-bit key of verbs.
  */
 #define UET_RKEY_IDEMPOTENT		(1ULL << 63)
-#define UET_RKEY_OPTIMISED		(1ULL << 62)	/* kept free: keys of 12 bits in small headers */
+/* kept free: keys of 12 bits, for small headers */
+#define UET_RKEY_OPTIMISED		(1ULL << 62)
 #define UET_RKEY_ASSIGNED		(1ULL << 48)
 #define UET_RKEY_CHOICE			((1ULL << 48) - 1)
 
@@ -604,7 +605,7 @@ enum uet_right {
 /* Bits of uet_job_attr.flags. */
 enum uet_job_flags {
 	UET_JOB_ALLOC_OPEN	= 1 << 0,	/* in: open, do not create */
-	UET_JOB_PERSISTENT	= 1 << 1,	/* out: made by netlink, lives until deleted there */
+	UET_JOB_PERSISTENT	= 1 << 1,	/* out: netlink made it and ends it */
 	UET_JOB_DEAD		= 1 << 2,	/* out: ended by the administrator */
 };
 
@@ -697,7 +698,7 @@ enum uet_skey_mode {
 /* Bits of uet_skey_attr.flags. */
 enum uet_skey_flags {
 	UET_SKEY_ALLOC_OPEN	= 1 << 0,	/* in: open, do not create */
-	UET_SKEY_PERSISTENT	= 1 << 1,	/* out: made by netlink, lives until deleted there */
+	UET_SKEY_PERSISTENT	= 1 << 1,	/* out: netlink made it and ends it */
 	UET_SKEY_DEAD		= 1 << 2,	/* out: its device has gone */
 	UET_SKEY_HAS_SSI	= 1 << 3,	/* in, out: @ssi is valid */
 };

@@ -288,8 +288,7 @@ enum uet_ib_device_methods {
 };
 
 /**
- * enum uet_ib_device_query_semantics_attrs -
- *	UET_IB_METHOD_DEVICE_QUERY_SEMANTICS
+ * enum uet_ib_device_query_semantics_attrs - query of semantics
  * @UET_IB_ATTR_QUERY_SEMANTICS_QP_TYPE: in, u32: enum uet_qp_type; EOPNOTSUPP
  *	unless UET_QPT_RU
  * @UET_IB_ATTR_QUERY_SEMANTICS_PORT: in, u32: 1, else EINVAL
@@ -308,8 +307,8 @@ enum uet_ib_device_query_semantics_attrs {
  * enum uet_ib_qp_methods - methods of ours on UVERBS_OBJECT_QP
  * @UET_IB_METHOD_QP_ATTACH_MR: let peers reach a QP-restricted region by this
  *	QP
- * @UET_IB_METHOD_QP_DETACH_MR: and no more; not one more byte is touched when
- *	it returns
+ * @UET_IB_METHOD_QP_DETACH_MR: and no more. Requests that arrive after it has
+ *	returned are refused; data of a READ accepted before may be on its way
  */
 enum uet_ib_qp_methods {
 	UET_IB_METHOD_QP_ATTACH_MR = (1U << UVERBS_ID_NS_SHIFT),

@@ -62,6 +62,9 @@ static const u32 uet_obj_max[UET_OBJ_NR] = {
 	[UET_OBJ_MR] = UET_MAX_MR,
 	[UET_OBJ_MW] = UET_MAX_MW,
 	[UET_OBJ_AH] = UET_MAX_AH,
+	[UET_OBJ_JOB] = UET_MAX_JOB,
+	[UET_OBJ_SKEY] = UET_MAX_SKEY,
+	[UET_OBJ_JKEY] = UET_MAX_JKEY,
 };
 
 /**

@@ -22,6 +22,7 @@
 #include <linux/log2.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -44,6 +45,10 @@
 #define UET_MAX_MR		BIT(20)
 #define UET_MAX_MW		BIT(20)
 #define UET_MAX_AH		BIT(20)
+#define UET_MAX_JOB		BIT(16)
+#define UET_MAX_SKEY		BIT(16)
+#define UET_MAX_JKEY		BIT(20)
+#define UET_MAX_JOB_ADDR	BIT(20)
 #define UET_MAX_CQE		BIT(20)
 #define UET_MAX_INLINE		512
 #define UET_MAX_RD_ATOMIC	128
@@ -67,6 +72,9 @@
 
 /* WQEs that one pass of the send queue takes before others get a turn. */
 #define UET_SQ_BUDGET		32
+
+struct uet_jkey;
+struct uet_qp;
 
 /* Where ib_core makes room for a driver's part: there is none. */
 struct uet_rdma_counter {
@@ -95,6 +103,9 @@ enum uet_obj {
 	UET_OBJ_MR,
 	UET_OBJ_MW,
 	UET_OBJ_AH,
+	UET_OBJ_JOB,
+	UET_OBJ_SKEY,
+	UET_OBJ_JKEY,
 	UET_OBJ_NR
 };
 
@@ -115,6 +126,14 @@ struct uet_dev {
 	struct uet_qp_stats counted;	/* by counters that are gone */
 	struct xarray ahs;	/* handle -> struct uet_ah of user space */
 	u32 ah_next;
+	struct mutex job_mutex;	/* see job.h */
+	struct xarray jobs;	/* JobID -> struct uet_job */
+	struct xarray skeys;	/* id -> struct uet_skey */
+	u32 skey_next;
+	struct xarray jkeys;	/* index -> struct uet_jkey; RCU readers */
+	u32 jkey_next;
+	struct rhltable rkeys;	/* chosen remote keys, struct uet_mkey */
+	struct mutex rkey_mutex;	/* changes of rkeys and attachments */
 
 	atomic_t objs[UET_OBJ_NR];
 	int port_state;		/* last one told to users, enum ib_port_state */
@@ -124,8 +143,14 @@ struct uet_ucontext {
 	struct ib_ucontext ib;
 };
 
+/**
+ * struct uet_pd - protection domain
+ * @ib: what ib_core sees
+ * @jobs: JobID -> struct uet_jkey of this domain; RCU readers
+ */
 struct uet_pd {
 	struct ib_pd ib;
+	struct xarray jobs;
 };
 
 struct uet_ah {
@@ -211,6 +236,13 @@ struct uet_map {
 	struct rcu_head rcu;
 };
 
+/* For whom a region is, beside its protection domain. */
+enum uet_mkey_scope {
+	UET_SCOPE_CHOSEN	= BIT(0),	/* @rkey was chosen, is in rkeys */
+	UET_SCOPE_JOB		= BIT(1),	/* peers of @job_id only */
+	UET_SCOPE_QP		= BIT(2),	/* through @qp only */
+};
+
 enum uet_mkey_kind {
 	UET_MKEY_MR,		/* never changes once it is published */
 	UET_MKEY_DMA,		/* the same: all kernel addresses */
@@ -231,6 +263,12 @@ enum uet_mkey_kind {
  * @iova: address of the first byte as users name it
  * @length: bytes
  * @off: where in @map the first byte is
+ * @scope: enum uet_mkey_scope; never changes
+ * @job_id: UET_SCOPE_JOB: the job, held by uet_mr.jkey; never changes
+ * @qp: UET_SCOPE_QP: the QP that the region is attached to, or NULL; compared
+ *	only. Written under uet_dev.rkey_mutex
+ * @rkey: UET_SCOPE_CHOSEN: key as on the wire; never changes
+ * @rkey_node: entry of uet_dev.rkeys, by @rkey
  * @rcu: for freeing
  */
 struct uet_mkey {
@@ -244,6 +282,11 @@ struct uet_mkey {
 	u64 iova;
 	u64 length;
 	u64 off;
+	u8 scope;
+	u32 job_id;
+	const struct uet_qp *qp;
+	u64 rkey;
+	struct rhlist_head rkey_node;
 	struct rcu_head rcu;
 };
 
@@ -257,6 +300,10 @@ struct uet_mkey {
  * @fr: FRWR: two maps, so that one can be filled while the other is in use
  * @fr_next: FRWR: the one that map_mr_sg() filled last
  * @fr_ready: FRWR: @fr_next waits for its REG_MR
+ * @jkey: job key of a region for one job, with a use; else NULL
+ * @parent: region that this one is a part of, counted in its @children
+ * @children: regions derived from this one; INT_MIN once none may be
+ * @qp_node: entry of uet_qp.mrs; under uet_dev.rkey_mutex
  */
 struct uet_mr {
 	struct ib_mr ib;
@@ -267,6 +314,10 @@ struct uet_mr {
 	struct uet_map *fr[2];
 	u8 fr_next;
 	bool fr_ready;
+	struct uet_jkey *jkey;
+	struct uet_mr *parent;
+	atomic_t children;
+	struct list_head qp_node;
 };
 
 /**
@@ -460,6 +511,11 @@ enum uet_qp_event {
  * @state: enum ib_qp_state; goes to error from any context by cmpxchg,
  *	elsewhere only under @mutex
  * @qkey: datagrams
+ * @wire: what peers address it by: RI and PIDonFEP
+ * @src_id: what receivers see as source id
+ * @addressing: RU: enum uet_addressing
+ * @jkey: RU: job key of its own job, with a use; or NULL
+ * @mrs: regions attached to it; under uet_dev.rkey_mutex
  * @access: RC, RU: what peers may do at all, enum ib_access_flags
  * @max_reads: READs and atomics under way at a time
  * @comm_est: IB_EVENT_COMM_EST was given
@@ -495,6 +551,11 @@ struct uet_qp {
 
 	int state;
 	u32 qkey;
+	u32 wire;
+	u32 src_id;
+	u8 addressing;
+	struct uet_jkey *jkey;
+	struct list_head mrs;
 	int access;
 	u32 max_reads;
 	unsigned long comm_est;
