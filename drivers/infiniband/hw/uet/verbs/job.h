@@ -74,6 +74,7 @@ struct uet_shared {
  * struct uet_hold - a process's handle; the object of its uobject
  * @node: entry of @obj->holders
  * @obj: job or security key, with a reference
+ * @serial: rises along @obj->holders; where a dump goes on
  * @rights: enum uet_right
  * @users: job keys made through the handle
  * @pid: thread group that made it, with a reference
@@ -82,6 +83,7 @@ struct uet_shared {
 struct uet_hold {
 	struct list_head node;
 	struct uet_shared *obj;
+	u64 serial;
 	u32 rights;
 	atomic_t users;
 	struct pid *pid;

@@ -303,6 +303,7 @@ static const struct genl_split_ops uet_nl_ops[] = {
 		.cmd		= UET_CMD_PEER_GET,
 		.start		= uet_nl_peer_get_start,
 		.dumpit		= uet_nl_peer_get_dumpit,
+		.done		= uet_nl_peer_get_done,
 		.policy		= uet_peer_get_nl_policy,
 		.maxattr	= UET_A_JOB_PEERS_JOB_ID,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,

@@ -31,6 +31,7 @@ int uet_nl_job_get_start(struct netlink_callback *cb);
 int uet_nl_peer_get_start(struct netlink_callback *cb);
 int uet_nl_holder_get_start(struct netlink_callback *cb);
 int uet_nl_skey_get_start(struct netlink_callback *cb);
+int uet_nl_peer_get_done(struct netlink_callback *cb);
 
 int uet_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info);
 int uet_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
