@@ -11,7 +11,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 
-#include "uet.h"
+#include "job.h"
 
 static const struct ib_device_attr uet_caps = {
 	.fw_ver			= 1ULL << 32,	/* UET 1.0 */
@@ -100,15 +100,31 @@ void uet_obj_give(struct uet_dev *dev, enum uet_obj obj)
  */
 int uet_udata_in(struct ib_udata *udata, void *req, size_t size)
 {
-	int err;
-
 	if (!udata || (!size && !udata->inlen))
 		return 0;
-	if (udata->inlen < size)
-		return -EINVAL;
 	if (!size)
 		return ib_is_udata_cleared(udata, 0, udata->inlen) ?
 		       0 : -EOPNOTSUPP;
+	return uet_udata_in_min(udata, req, size, size);
+}
+
+/**
+ * uet_udata_in_min - the same for a request that has grown
+ * @udata: of the verb; NULL for the kernel
+ * @req: filled in, with zeros where an older library says nothing
+ * @size: bytes of @req
+ * @min: bytes that its first version had
+ *
+ * Return: as uet_udata_in().
+ */
+int uet_udata_in_min(struct ib_udata *udata, void *req, size_t size, size_t min)
+{
+	int err;
+
+	if (!udata)
+		return 0;
+	if (udata->inlen < min)
+		return -EINVAL;
 	err = copy_struct_from_user(req, size, udata->inbuf, udata->inlen);
 	return err == -E2BIG ? -EOPNOTSUPP : err;
 }
@@ -331,6 +347,7 @@ static void uet_dealloc_driver(struct ib_device *ib)
 	uet_dev_unpublish(dev);
 	if (dev->fep)
 		uet_fep_destroy(dev->fep);
+	uet_rkey_dev_exit(dev);
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mkeys);
 	xa_destroy(&dev->srqs);

@@ -45,15 +45,17 @@ enum uet_shared_kind {
  * @ref: references on the memory: the table of the device, handles, files, job
  *	keys, and jobs on their security key
  * @kind: enum uet_shared_kind
- * @dev: device; NULL once it has gone. Under uet_dev.job_mutex of handles'
- *	callers, who hold the device
+ * @dev: device; NULL once it has gone. Who holds the device may read it, files
+ *	look first whether it is still there
  * @id: name on the device
  * @holds: handles and files; under uet_dev.job_mutex
  * @holders: struct uet_hold of processes; under uet_dev.job_mutex
  * @uid: owner, or INVALID_UID
  * @gid: owning group, or INVALID_GID
  * @persistent: made by netlink; the table of the device counts as a holder
- * @dead: ended with force, or the device has gone; READ_ONCE, never cleared
+ * @listed: in the table of the device; under uet_dev.job_mutex
+ * @dead: ended with force, out of the table, or the device has gone; READ_ONCE,
+ *	never cleared
  * @rcu: for freeing
  */
 struct uet_shared {
@@ -66,6 +68,7 @@ struct uet_shared {
 	kuid_t uid;
 	kgid_t gid;
 	bool persistent;
+	bool listed;
 	bool dead;
 	struct rcu_head rcu;
 };
@@ -184,6 +187,11 @@ static inline struct uet_skey *to_uskey(struct uet_shared *obj)
 	return container_of(obj, struct uet_skey, obj);
 }
 
+static inline struct uet_pd *to_upd(const struct ib_pd *pd)
+{
+	return container_of(pd, struct uet_pd, ib);
+}
+
 /* shared.c */
 bool uet_may_create(const struct uet_dev *dev);
 bool uet_may_open(const struct uet_shared *obj);
@@ -197,7 +205,7 @@ struct uet_shared *uet_shared_next(struct uet_dev *dev,
 				   enum uet_shared_kind kind, u32 *pos);
 void uet_shared_get(struct uet_shared *obj);
 void uet_shared_put(struct uet_shared *obj);
-void uet_shared_hold(struct uet_shared *obj);
+int uet_shared_hold(struct uet_shared *obj);
 void uet_shared_release(struct uet_shared *obj);
 int uet_shared_del(struct uet_dev *dev, enum uet_shared_kind kind, u32 id,
 		   bool force, struct netlink_ext_ack *extack);
@@ -238,6 +246,7 @@ struct uet_skey *uet_skey_create(struct uet_dev *dev,
 				 const u8 *key, bool persistent,
 				 struct netlink_ext_ack *extack);
 void uet_skey_free(struct uet_skey *skey);
+void uet_skey_wipe(struct uet_skey *skey);
 void uet_skey_fill(struct uet_skey *skey, const struct uet_hold *hold,
 		   struct uet_skey_attr *attr);
 int uet_skey_rekey(struct uet_skey *skey, enum uet_skey_rekey_op op,
@@ -259,6 +268,7 @@ extern const struct uapi_definition uet_ru_uapi_defs[];
 /* ru.c */
 int uet_ru_check(struct uet_qp *qp, const struct uet_create_qp_req *req);
 int uet_ru_ep_create(struct uet_qp *qp, const struct uet_create_qp_req *req);
+int uet_ru_number(struct uet_qp *qp, const struct uet_create_qp_req *req);
 void uet_ru_respond(const struct uet_qp *qp, struct uet_create_qp_resp *resp);
 void uet_ru_release(struct uet_qp *qp);
 void uet_ru_semantics(const struct uet_dev *dev, struct uet_semantics *sem);
@@ -266,9 +276,16 @@ u8 uet_ru_target(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 		 struct uet_msg *msg);
 
 /* rkey.c: chosen remote keys */
+int uet_rkey_dev_init(struct uet_dev *dev);
+void uet_rkey_dev_exit(struct uet_dev *dev);
+int uet_rkey_dev_init(struct uet_dev *dev);
+void uet_rkey_dev_exit(struct uet_dev *dev);
 int uet_rkey_add(struct uet_dev *dev, struct uet_mkey *mkey);
 void uet_rkey_del(struct uet_dev *dev, struct uet_mkey *mkey);
-struct uet_mkey *uet_rkey_find(const struct uet_qp *qp, u32 job_id, u64 rkey);
+enum uet_rc uet_rkey_scope(const struct uet_mkey *mkey, const struct uet_qp *qp,
+			   u32 job_id);
+enum uet_rc uet_rkey_find(const struct uet_qp *qp, u32 job_id, u64 rkey,
+			  struct uet_mkey **found);
 int uet_rkey_attach(struct uet_qp *qp, struct uet_mr *mr);
 int uet_rkey_detach(struct uet_qp *qp, struct uet_mr *mr);
 void uet_rkey_detach_all(struct uet_qp *qp);
@@ -280,7 +297,9 @@ int uet_mr_ext_publish(struct uet_mr *mr, const struct uet_reg_mr_req *req,
 		       struct uet_reg_mr_resp *resp);
 struct uet_mr *uet_mr_derive(struct ib_pd *pd, u64 start, u64 length, u64 iova,
 			     int access, const struct uet_reg_mr_req *req);
-int uet_mr_ext_end(struct uet_mr *mr);
+int uet_mr_ext_claim(struct uet_mr *mr);
+void uet_mr_ext_unclaim(struct uet_mr *mr);
+void uet_mr_ext_end(struct uet_mr *mr);
 
 /* nl_job.c, nl_peer.c, nl_skey.c, nl_ntf.c; any process context */
 void uet_nl_job_notify(struct uet_job *job, u8 cmd);

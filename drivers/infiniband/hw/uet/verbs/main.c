@@ -12,7 +12,7 @@
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 
-#include "uet.h"
+#include "job.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -165,6 +165,9 @@ static struct uet_dev *uet_dev_create(struct net_device *ndev)
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
 	uet_dev_init(dev, ndev);
+	err = uet_rkey_dev_init(dev);
+	if (err)
+		goto err;
 	dev->fep = uet_fep_create(ndev, &uet_fep_callbacks, dev);
 	if (IS_ERR(dev->fep)) {
 		err = PTR_ERR(dev->fep);

@@ -651,6 +651,8 @@ void uet_nl_exit(void);
 /* device.c */
 extern const struct ib_device_ops uet_dev_ops;
 int uet_udata_in(struct ib_udata *udata, void *req, size_t size);
+int uet_udata_in_min(struct ib_udata *udata, void *req, size_t size,
+		     size_t min);
 int uet_udata_out(struct ib_udata *udata, const void *resp, size_t size);
 int uet_udata_none(struct ib_udata *udata);
 int uet_obj_take(struct uet_dev *dev, enum uet_obj obj);
@@ -711,6 +713,7 @@ struct ib_mr *uet_rereg_user_mr(struct ib_mr *ib, int flags, u64 start,
 				u64 length, u64 iova, int access,
 				struct ib_pd *pd, struct ib_udata *udata);
 int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
+void uet_mr_end(struct uet_dev *dev, struct uet_mr *mr);
 
 /* dmabuf.c */
 #if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)

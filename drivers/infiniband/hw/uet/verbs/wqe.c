@@ -6,7 +6,7 @@
  */
 #include <linux/string.h>
 
-#include "uet.h"
+#include "job.h"
 
 #define OP(op)		BIT(UET_WQE_##op)
 #define OPS_SEND	(OP(SEND) | OP(SEND_IMM))
@@ -17,9 +17,10 @@
 #define OPS_UD		OPS_SEND
 #define OPS_UC		(OPS_SEND | OP(SEND_INV) | OPS_WRITE | OPS_LOCAL)
 #define OPS_RC		(OPS_UC | OPS_FETCH)
-#define OPS_RU		(OPS_SEND | OPS_WRITE | OP(READ))
+#define OPS_RU		(OPS_SEND | OPS_WRITE | OPS_FETCH)
 #define UET_WQE_FLAGS	(UET_WQE_SIGNALED | UET_WQE_SOLICITED | \
 			 UET_WQE_FENCE | UET_WQE_INLINE)
+#define UET_WQE_RU_FLAGS (UET_WQE_DELIVERY | UET_WQE_ADDR_IDX)
 
 /**
  * uet_op_ok - does a QP have this operation?
@@ -77,8 +78,11 @@ static bool uet_wqe_ok(const struct uet_qp *qp, const struct uet_send_wqe *wqe)
 {
 	const struct uet_sq *sq = &qp->sq;
 
+	if (qp->mode != UET_EP_RUD &&
+	    (wqe->flags & UET_WQE_RU_FLAGS || wqe->jkey || wqe->addr_idx))
+		return false;
 	if (!uet_op_ok(qp, wqe->opcode) ||
-	    wqe->flags & ~UET_WQE_FLAGS || wqe->jkey || wqe->addr_idx ||
+	    wqe->flags & ~(UET_WQE_FLAGS | UET_WQE_RU_FLAGS) ||
 	    (wqe->mr_lkey && wqe->opcode != UET_WQE_BIND_MW) ||
 	    memchr_inv(wqe->reserved, 0, sizeof(wqe->reserved)))
 		return false;
@@ -137,6 +141,8 @@ static u8 uet_wqe_target(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 {
 	struct uet_msg *msg = &slot->msg;
 
+	if (qp->mode == UET_EP_RUD)
+		return uet_ru_target(qp, wqe, msg);
 	if (qp->user) {
 		msg->path = uet_ah_path(qp, wqe->ah);
 	} else {
@@ -146,17 +152,14 @@ static u8 uet_wqe_target(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 	if (!msg->path || wqe->dest_qpn > UET_QPN_MAX)
 		return IB_WC_LOC_QP_OP_ERR;
 	msg->peer_wire = wqe->dest_qpn;
-	if (qp->mode == UET_EP_UUD) {
-		/* A Q_Key with the top bit set stands for the QP's own. */
-		msg->match = wqe->qkey & BIT(31) ? READ_ONCE(qp->qkey) :
-						   wqe->qkey;
-		if (msg->len > ib_mtu_enum_to_int(uet_active_mtu(qp->dev)))
-			return IB_WC_LOC_LEN_ERR;
-	}
+	/* A Q_Key with the top bit set stands for the QP's own. */
+	msg->match = wqe->qkey & BIT(31) ? READ_ONCE(qp->qkey) : wqe->qkey;
+	if (msg->len > ib_mtu_enum_to_int(uet_active_mtu(qp->dev)))
+		return IB_WC_LOC_LEN_ERR;
 	return IB_WC_SUCCESS;
 }
 
-/* What goes into the headers. */
+/* What goes into the headers. SEND_INV has no header data and no RU. */
 static void uet_wqe_headers(const struct uet_qp *qp,
 			    const struct uet_send_wqe *wqe,
 			    struct uet_msg *msg)
@@ -205,13 +208,18 @@ static void uet_wqe_headers(const struct uet_qp *qp,
 		msg->match = wqe->rkey;
 		msg->offset = wqe->remote_addr;
 	}
-	if (imm) {
-		msg->flags |= UET_MSG_HDATA;
-		msg->hdata = qp->mode == UET_EP_RUD ? wqe->imm_data :
-						      (u32)wqe->imm_data;
-		if (msg->op == UET_OP_WRITE && solicited)
-			msg->hdata |= BIT_ULL(32);
-	}
+	if (wqe->flags & UET_WQE_DELIVERY)
+		msg->flags |= UET_MSG_DC;
+	if (!imm)
+		return;
+	msg->flags |= UET_MSG_HDATA;
+	msg->hdata = wqe->imm_data;
+	if (qp->mode == UET_EP_RUD)
+		return;
+	/* Of RU it is immediate all over, and wakes in any case. */
+	msg->hdata = (u32)wqe->imm_data;
+	if (msg->op == UET_OP_WRITE && solicited)
+		msg->hdata |= BIT_ULL(32);
 }
 
 /**
