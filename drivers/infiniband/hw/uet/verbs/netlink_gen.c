@@ -31,6 +31,11 @@ static const struct netlink_range_validation uet_a_job_sgid_index_range = {
 	.max	= 65535ULL,
 };
 
+static const struct netlink_range_validation uet_a_job_skey_id_range = {
+	.min	= 1ULL,
+	.max	= 2147483647ULL,
+};
+
 static const struct netlink_range_validation uet_a_job_peer_max_range = {
 	.max	= 1048576ULL,
 };
@@ -66,6 +71,11 @@ static const struct netlink_range_validation uet_a_holder_job_id_range = {
 	.max	= 16777215ULL,
 };
 
+static const struct netlink_range_validation uet_a_skey_id_range = {
+	.min	= 1ULL,
+	.max	= 2147483647ULL,
+};
+
 static const struct netlink_range_validation uet_a_skey_sdi_range = {
 	.max	= 16777215ULL,
 };
@@ -73,7 +83,7 @@ static const struct netlink_range_validation uet_a_skey_sdi_range = {
 /* Common nested types */
 const struct nla_policy uet_peer_nl_policy[UET_A_PEER_HOP_LIMIT + 1] = {
 	[UET_A_PEER_INDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_peer_index_range),
-	[UET_A_PEER_ADDR] = NLA_POLICY_MAX_LEN(16),
+	[UET_A_PEER_ADDR] = NLA_POLICY_MIN_LEN(4),
 	[UET_A_PEER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_peer_qpn_range),
 	[UET_A_PEER_SGID_INDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_peer_sgid_index_range),
 	[UET_A_PEER_TCLASS] = { .type = NLA_U8, },
@@ -112,7 +122,7 @@ static const struct nla_policy uet_job_new_nl_policy[UET_A_JOB_JKEY_MAX + 1] = {
 	[UET_A_JOB_UID] = { .type = NLA_U32, },
 	[UET_A_JOB_GID] = { .type = NLA_U32, },
 	[UET_A_JOB_SGID_INDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_job_sgid_index_range),
-	[UET_A_JOB_SKEY_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[UET_A_JOB_SKEY_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_job_skey_id_range),
 	[UET_A_JOB_PEER_MAX] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_job_peer_max_range),
 	[UET_A_JOB_JKEY_MAX] = { .type = NLA_U32, },
 };
@@ -173,7 +183,7 @@ static const struct nla_policy uet_holder_get_nl_policy[UET_A_HOLDER_JOB_ID + 1]
 static const struct nla_policy uet_skey_new_nl_policy[UET_A_SKEY_GID + 1] = {
 	[UET_A_SKEY_DEV_INDEX] = { .type = NLA_U32, },
 	[UET_A_SKEY_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
-	[UET_A_SKEY_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[UET_A_SKEY_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_skey_id_range),
 	[UET_A_SKEY_ALGORITHM] = NLA_POLICY_RANGE(NLA_U32, 1, 1),
 	[UET_A_SKEY_MODE] = NLA_POLICY_MAX(NLA_U32, 3),
 	[UET_A_SKEY_KEY] = NLA_POLICY_EXACT_LEN(32),
@@ -188,14 +198,14 @@ static const struct nla_policy uet_skey_new_nl_policy[UET_A_SKEY_GID + 1] = {
 static const struct nla_policy uet_skey_del_nl_policy[UET_A_SKEY_ID + 1] = {
 	[UET_A_SKEY_DEV_INDEX] = { .type = NLA_U32, },
 	[UET_A_SKEY_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
-	[UET_A_SKEY_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[UET_A_SKEY_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_skey_id_range),
 };
 
 /* UET_CMD_SKEY_REKEY - do */
 static const struct nla_policy uet_skey_rekey_nl_policy[UET_A_SKEY_STEP + 1] = {
 	[UET_A_SKEY_DEV_INDEX] = { .type = NLA_U32, },
 	[UET_A_SKEY_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
-	[UET_A_SKEY_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[UET_A_SKEY_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_skey_id_range),
 	[UET_A_SKEY_STEP] = NLA_POLICY_MAX(NLA_U32, 2),
 	[UET_A_SKEY_KEY] = NLA_POLICY_EXACT_LEN(32),
 };
@@ -204,7 +214,7 @@ static const struct nla_policy uet_skey_rekey_nl_policy[UET_A_SKEY_STEP + 1] = {
 static const struct nla_policy uet_skey_get_do_nl_policy[UET_A_SKEY_ID + 1] = {
 	[UET_A_SKEY_DEV_INDEX] = { .type = NLA_U32, },
 	[UET_A_SKEY_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
-	[UET_A_SKEY_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[UET_A_SKEY_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_skey_id_range),
 };
 
 /* UET_CMD_SKEY_GET - dump */
