@@ -4,7 +4,6 @@
  * whole or not at all; larger tables take several messages.
  */
 #include <linux/slab.h>
-#include <linux/sort.h>
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 
@@ -113,37 +112,13 @@ static int uet_nl_get_peers(const struct genl_info *info,
 	return 0;
 }
 
-static int uet_nl_cmp_peer(const void *a, const void *b)
-{
-	const struct uet_job_addr *left = a, *right = b;
-
-	return left->index < right->index ? -1 : left->index > right->index;
-}
-
-/* By rising index, and none of them twice. */
-static int uet_nl_sort_peers(const struct genl_info *info,
-			     struct uet_job_addr *addr, u32 nr)
-{
-	u32 i;
-
-	sort(addr, nr, sizeof(*addr), uet_nl_cmp_peer, NULL);
-	for (i = 1; i < nr; i++) {
-		if (addr[i].index != addr[i - 1].index)
-			continue;
-		GENL_SET_ERR_MSG_FMT(info, "peer %u is given twice",
-				     addr[i].index);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 static int uet_nl_set_peers(const struct genl_info *info, struct uet_dev *dev,
 			    struct uet_job_addr *addr, u32 nr)
 {
 	struct uet_job *job;
 	int err;
 
-	err = uet_nl_get_peers(info, addr) ?: uet_nl_sort_peers(info, addr, nr);
+	err = uet_nl_get_peers(info, addr);
 	if (err)
 		return err;
 	job = uet_nl_peer_job(info, dev);
