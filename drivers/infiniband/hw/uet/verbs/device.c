@@ -10,6 +10,7 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
+#include <uapi/rdma/uet_netlink.h>
 
 #include "job.h"
 
@@ -297,9 +298,15 @@ static int uet_query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
 static int uet_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 {
 	struct uet_alloc_ucontext_resp resp = {
-		.caps = UET_CAP_RU,
+		.comp_mask = UET_UCONTEXT_JOBS,
+		.caps = UET_CAP_RU | UET_CAP_JOB | UET_CAP_USER_RKEY |
+			UET_CAP_RU_ATOMIC,
 		.max_inline = UET_MAX_INLINE,
 		.max_sge = UET_MAX_SGE,
+		.max_job = UET_MAX_JOB,
+		.max_skey = UET_MAX_SKEY,
+		.max_jkey = UET_MAX_JKEY,
+		.max_addr = UET_MAX_JOB_ADDR,
 	};
 	int err;
 
@@ -323,12 +330,18 @@ static void uet_disassociate_ucontext(struct ib_ucontext *uctx)
 
 static int uet_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	return uet_udata_none(udata) ?:
-	       uet_obj_take(to_udev(pd->device), UET_OBJ_PD);
+	int err;
+
+	err = uet_udata_none(udata) ?:
+	      uet_obj_take(to_udev(pd->device), UET_OBJ_PD);
+	if (!err)
+		xa_init_flags(&to_upd(pd)->jobs, XA_FLAGS_ACCOUNT);
+	return err;
 }
 
 static int uet_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
+	xa_destroy(&to_upd(pd)->jobs);
 	uet_obj_give(to_udev(pd->device), UET_OBJ_PD);
 	return 0;
 }
@@ -345,6 +358,9 @@ static void uet_dealloc_driver(struct ib_device *ib)
 	struct uet_dev *dev = to_udev(ib);
 
 	uet_dev_unpublish(dev);
+	if (dev->announced)
+		uet_nl_dev_notify(dev, UET_CMD_DEV_DEL_NTF);
+	uet_shared_dev_exit(dev);
 	if (dev->fep)
 		uet_fep_destroy(dev->fep);
 	uet_rkey_dev_exit(dev);

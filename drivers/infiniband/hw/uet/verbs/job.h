@@ -203,6 +203,8 @@ struct uet_shared *uet_shared_find(struct uet_dev *dev,
 				   enum uet_shared_kind kind, u32 id);
 struct uet_shared *uet_shared_next(struct uet_dev *dev,
 				   enum uet_shared_kind kind, u32 *pos);
+int uet_shared_open(struct uet_dev *dev, enum uet_shared_kind kind, u32 id,
+		    struct uet_shared **held);
 void uet_shared_get(struct uet_shared *obj);
 void uet_shared_put(struct uet_shared *obj);
 int uet_shared_hold(struct uet_shared *obj);
@@ -217,6 +219,9 @@ void uet_shared_dev_exit(struct uet_dev *dev);
 /* shared_file.c: holding by a file descriptor */
 int uet_shared_export(const struct uet_hold *hold, u32 rights,
 		      struct file **file);
+int uet_shared_export_fd(const struct uet_hold *hold,
+			 const struct uverbs_attr_bundle *attrs, u16 in,
+			 u16 out);
 struct uet_shared *uet_shared_import(struct uet_dev *dev,
 				     enum uet_shared_kind kind, int fd,
 				     u32 *rights);
@@ -276,8 +281,6 @@ u8 uet_ru_target(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 		 struct uet_msg *msg);
 
 /* rkey.c: chosen remote keys */
-int uet_rkey_dev_init(struct uet_dev *dev);
-void uet_rkey_dev_exit(struct uet_dev *dev);
 int uet_rkey_dev_init(struct uet_dev *dev);
 void uet_rkey_dev_exit(struct uet_dev *dev);
 int uet_rkey_add(struct uet_dev *dev, struct uet_mkey *mkey);

@@ -136,6 +136,7 @@ struct uet_dev {
 	struct mutex rkey_mutex;	/* changes of rkeys and attachments */
 
 	atomic_t objs[UET_OBJ_NR];
+	bool announced;		/* by netlink */
 	int port_state;		/* last one told to users, enum ib_port_state */
 };
 
@@ -349,6 +350,9 @@ enum uet_slot_state {
  * @opcode: enum uet_wqe_op
  * @flags: enum uet_wqe_flags
  * @bad: the entry itself was wrong
+ * @turn: of the slot at place i: number of the slot that entry i (modulo the
+ *	depth) gets. Slots go round: the one that completed as the i-th is used
+ *	again by entry i + depth
  */
 struct uet_sq_slot {
 	struct uet_msg msg;
@@ -361,21 +365,24 @@ struct uet_sq_slot {
 	u8 opcode;
 	u8 flags;
 	bool bad;
+	u16 turn;
 };
 
 /**
  * struct uet_sq - send queue
  * @lock: protects all below except @wqe and slots in other hands
  * @ring: WQEs; NULL for depth 0
- * @slots: one per ring entry
+ * @slots: as many as ring entries; see uet_sq_slot()
  * @sges: memory of the slots' scatter lists
+ * @data: RU: memory of the slots' inline data, since their entries are given
+ *	back before they complete; else NULL: inline data stays in the ring
  * @wqe: the entry being checked, a private copy; owned by the runner
  * @max_sge: per request
  * @max_inline: bytes per request
  * @sig_all: every request completes with a CQE
  * @prod: kernel QPs: next entry to post
  * @next: next entry to start
- * @cons: oldest entry that has not completed
+ * @cons: requests that have completed. In order, the oldest that has not
  * @reads: READs and atomics with the engine
  * @active: messages with the engine
  * @running: somebody works on the queue
@@ -390,6 +397,7 @@ struct uet_sq {
 	struct uet_ringbuf *ring;
 	struct uet_sq_slot *slots;
 	struct uet_sge *sges;
+	void *data;
 	void *wqe;
 	u32 max_sge;
 	u32 max_inline;
@@ -632,9 +640,13 @@ static inline u32 uet_ring_used(u32 prod, u32 cons)
 	return prod - cons;
 }
 
+/*
+ * Slot of entry @i, from when entry i - depth has completed until as many
+ * requests as @i have.
+ */
 static inline struct uet_sq_slot *uet_sq_slot(const struct uet_sq *sq, u32 i)
 {
-	return &sq->slots[i & (sq->ring->depth - 1)];
+	return &sq->slots[sq->slots[i & (sq->ring->depth - 1)].turn];
 }
 
 /* main.c */
