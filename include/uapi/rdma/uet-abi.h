@@ -465,7 +465,9 @@ enum uet_create_qp_resp_comp {
  * @comp_mask: enum uet_create_qp_resp_comp
  * @wire_qpn: the number peers use: RI in 23:12, PIDonFEP in 11:0. Equal to
  *	the QP number except for relative addressing
- * @sq: ring of struct uet_send_wqe; user space produces
+ * @sq: ring of struct uet_send_wqe; user space produces. Requests of RU
+ *	complete in any order; there cons counts those that have: entries are
+ *	copied when they are started, so with each the oldest entry is free
  * @rq: ring of struct uet_recv_wqe; user space produces. depth 0 with an SRQ
  * @addressing: enum uet_addressing
  * @src_id: source id of what the QP sends

@@ -316,8 +316,15 @@ static int uet_sq_create(struct uet_qp *qp, const struct ib_qp_cap *cap,
 	sq->sges = kvcalloc((size_t)depth * sges, sizeof(*sq->sges), gfp);
 	if (!sq->wqe || !sq->slots || !sq->sges)
 		return -ENOMEM;
-	for (i = 0; i < depth; i++)
+	for (i = 0; i < depth; i++) {
 		sq->slots[i].msg.sge = sq->sges + (size_t)i * sges;
+		sq->slots[i].turn = i;
+	}
+	if (qp->mode == UET_EP_RUD && sq->max_inline) {
+		sq->data = kvcalloc(depth, sq->max_inline, gfp);
+		if (!sq->data)
+			return -ENOMEM;
+	}
 	sq->ring = uet_ring_create(udata, depth, stride);
 	return PTR_ERR_OR_ZERO(sq->ring);
 }
@@ -325,6 +332,7 @@ static int uet_sq_create(struct uet_qp *qp, const struct ib_qp_cap *cap,
 static void uet_qp_free_queues(struct uet_qp *qp)
 {
 	uet_ring_free(qp->sq.ring);
+	kvfree(qp->sq.data);
 	kvfree(qp->sq.sges);
 	kvfree(qp->sq.slots);
 	kfree(qp->sq.wqe);

@@ -120,16 +120,25 @@ static u8 uet_wqe_sges(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 
 /*
  * Inline data stays in the ring until the request completes. User space may
- * change it meanwhile; that spoils its own message and nothing else.
+ * change it meanwhile; that spoils its own message and nothing else. RU gives
+ * entries back in another order than it got them, so there it is copied.
  */
-static void uet_wqe_inline(const struct uet_send_wqe *wqe, void *entry,
-			   struct uet_msg *msg)
+static void uet_wqe_inline(const struct uet_sq *sq,
+			   const struct uet_send_wqe *wqe, void *entry,
+			   struct uet_sq_slot *slot)
 {
+	struct uet_msg *msg = &slot->msg;
+	void *data = entry + sizeof(*wqe);
+
 	msg->len = wqe->inline_len;
 	if (!msg->len)
 		return;
+	if (sq->data) {
+		data = sq->data + (size_t)(slot - sq->slots) * sq->max_inline;
+		memcpy(data, wqe + 1, msg->len);
+	}
 	msg->sge[0] = (struct uet_sge){
-		.off = (uintptr_t)entry + sizeof(*wqe),
+		.off = (uintptr_t)data,
 		.len = msg->len,
 	};
 	msg->nr_sge = 1;
@@ -252,7 +261,7 @@ u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry)
 	if (uet_op_is_local(wqe->opcode))
 		return IB_WC_SUCCESS;
 	if (wqe->flags & UET_WQE_INLINE)
-		uet_wqe_inline(wqe, entry, msg);
+		uet_wqe_inline(&qp->sq, wqe, entry, slot);
 	else
 		status = uet_wqe_sges(qp, wqe, msg);
 	if (status != IB_WC_SUCCESS)
