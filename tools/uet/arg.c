@@ -66,6 +66,16 @@ int arg_number(const char *word, const char *text, uint64_t max, uint32_t *value
 	return RET_OK;
 }
 
+/* "on" or "off"; 1 and 0 will do. */
+int arg_switch(const char *word, const char *text, uint32_t *value)
+{
+	*value = !strcmp(text, "on") || !strcmp(text, "1");
+	if (*value || !strcmp(text, "off") || !strcmp(text, "0"))
+		return RET_OK;
+	error("argument \"%s\" is wrong: %s takes on or off", text, word);
+	return RET_USAGE;
+}
+
 /* Fails if there are words left. */
 int arg_end(const struct args *a)
 {
