@@ -96,7 +96,21 @@ static u32 uet_nl_count_peers(const struct genl_info *info)
 	return nr;
 }
 
+/* Said here, where it is known which one is meant. */
+static int uet_nl_check_peer(const struct genl_info *info,
+			     const struct nlattr *nest,
+			     const struct uet_job_addr *addr,
+			     const struct uet_job *job)
+{
+	if (addr->index < job->max_addr)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, nest,
+			    "index is outside the peer table");
+	return -EINVAL;
+}
+
 static int uet_nl_get_peers(const struct genl_info *info,
+			    const struct uet_job *job,
 			    struct uet_job_addr *addr)
 {
 	const struct nlattr *attr;
@@ -105,49 +119,45 @@ static int uet_nl_get_peers(const struct genl_info *info,
 	nla_for_each_attr_type(attr, UET_A_JOB_PEERS_PEER,
 			       genlmsg_data(info->genlhdr),
 			       genlmsg_len(info->genlhdr), rem) {
-		err = uet_nl_get_peer(info, attr, addr++);
+		err = uet_nl_get_peer(info, attr, addr) ?:
+		      uet_nl_check_peer(info, attr, addr, job);
 		if (err)
 			return err;
+		addr++;
 	}
 	return 0;
 }
 
-static int uet_nl_set_peers(const struct genl_info *info, struct uet_dev *dev,
-			    struct uet_job_addr *addr, u32 nr)
+static int uet_nl_set_peers(const struct genl_info *info, struct uet_job *job)
 {
-	struct uet_job *job;
+	u32 nr = uet_nl_count_peers(info);
+	struct uet_job_addr *addr;
 	int err;
 
-	err = uet_nl_get_peers(info, addr);
-	if (err)
-		return err;
-	job = uet_nl_peer_job(info, dev);
-	if (IS_ERR(job))
-		return PTR_ERR(job);
-	err = uet_job_addr_insert(job, addr, nr, info->extack);
-	uet_shared_put(&job->obj);
-	if (err)
-		uet_nl_explain(info, NULL, err);
+	addr = kvmalloc_array(nr, sizeof(*addr), GFP_KERNEL);
+	if (!addr)
+		return -ENOMEM;
+	err = uet_nl_get_peers(info, job, addr) ?:
+	      uet_job_addr_insert(job, addr, nr, info->extack);
+	kvfree(addr);
 	return err;
 }
 
 int uet_nl_peer_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct uet_dev *dev = info->user_ptr[0];
-	u32 nr = uet_nl_count_peers(info);
-	struct uet_job_addr *addr;
+	struct uet_job *job;
 	int err;
 
 	err = uet_nl_need(info, UET_A_JOB_PEERS_PEER, "no peer is given");
 	if (err)
 		return err;
-	addr = kvmalloc_array(nr, sizeof(*addr), GFP_KERNEL);
-	if (!addr) {
-		uet_nl_explain(info, NULL, -ENOMEM);
-		return -ENOMEM;
-	}
-	err = uet_nl_set_peers(info, dev, addr, nr);
-	kvfree(addr);
+	job = uet_nl_peer_job(info, info->user_ptr[0]);
+	if (IS_ERR(job))
+		return PTR_ERR(job);
+	err = uet_nl_set_peers(info, job);
+	uet_shared_put(&job->obj);
+	if (err)
+		uet_nl_explain(info, NULL, err);
 	return err;
 }
 
