@@ -301,7 +301,8 @@ enum uetdv_rights {
 /**
  * enum uetdv_job_attr_mask - bits of uetdv_job_attr.comp_mask
  *
- * UETDV_JOB_ATTR_ID must be there. What is not there is 0 or none.
+ * UETDV_JOB_ATTR_ID must be there. What is not there is 0 or none; the port
+ * is 1.
  */
 enum uetdv_job_attr_mask {
 	UETDV_JOB_ATTR_FLAGS = 1 << 0,
@@ -653,8 +654,8 @@ enum uetdv_reg_mr_flags {
  * @comp_mask: enum uetdv_reg_mr_mask
  * @addr: first byte; as @cur_mr names it if that is given
  * @length: bytes
- * @iova: address that names the first byte; @addr if it is not given. With
- *	IBV_ACCESS_ZERO_BASED peers name it 0
+ * @iova: address that names the first byte; if it is not given, @addr, or
+ *	@fd_offset of a dma-buf. With IBV_ACCESS_ZERO_BASED peers name it 0
  * @fd: dma-buf; @addr is not used, @fd_offset is
  * @fd_offset: first byte in the dma-buf
  * @access: enum ibv_access_flags
