@@ -11,10 +11,11 @@
  * (EPROTONOSUPPORT) unless the caller marked it as optional.
  *
  * Errors that every method may give: EINVAL (attribute missing, of a wrong
- * size, reserved field not 0), ENOENT (no such handle in this process), EBADF
- * (handle of another kind), ENOMEM, EIO (the device has gone). "Privileged"
- * means CAP_NET_ADMIN in the user namespace that owns the network namespace
- * of the device.
+ * size, reserved field not 0, handle of another kind), ENOENT (no such handle in
+ * this process), EBUSY (handle in use by another call), EOPNOTSUPP (unknown bits
+ * of a comp_mask, or behind the struct that the kernel knows), EFAULT, ENOMEM,
+ * EIO (the device has gone). "Privileged" means CAP_NET_ADMIN in the user
+ * namespace that owns the network namespace of the device.
  */
 #ifndef UET_USER_IOCTL_CMDS_H
 #define UET_USER_IOCTL_CMDS_H
