@@ -74,12 +74,15 @@ static u8 uet_send_status(const struct uet_qp *qp, int status)
 	case UET_RC_UNSUPPORTED_SIZE:
 	case UET_RC_TOO_LONG:
 	case UET_RC_OP_VIOLATION:
-	case UET_RC_UNDELIVERABLE:
 	case UET_RC_AMO_UNSUPPORTED_OP:
 	case UET_RC_AMO_UNSUPPORTED_DT:
 	case UET_RC_AMO_UNSUPPORTED_SIZE:
 	case UET_RC_AMO_UNALIGNED:
 		return IB_WC_REM_INV_REQ_ERR;
+	case UET_RC_UNDELIVERABLE:
+		/* The peer of a connection has gone; RU named it wrong. */
+		return qp->mode == UET_EP_RUD ? IB_WC_REM_INV_REQ_ERR :
+						IB_WC_REM_OP_ERR;
 	default:
 		/* A NACK that ends the PDC, or what else the peer says. */
 		return status >= UET_ST_NACK ? IB_WC_FATAL_ERR :
