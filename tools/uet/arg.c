@@ -146,9 +146,12 @@ int word_find(const char *what, const char *object, const char *text,
 int cmd_run(const char *object, const struct cmd *cmds, size_t count,
 	    struct args *a)
 {
+	bool help = arg_is_help(a);
 	const char *text = arg_next(a);
 	int i = 0;
 
+	if (help)
+		text = "help";
 	if (text)
 		i = word_find(*object ? "command" : "object", object, text, cmds,
 			      sizeof(*cmds), count);
