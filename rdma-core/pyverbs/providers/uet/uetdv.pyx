@@ -269,6 +269,14 @@ cdef class UetJob(PyverbsCM):
             self.job = NULL
             self.context = None
 
+    def dealloc(self):
+        """
+        Only the handle, which fails while there are job keys of it.
+        """
+        check(dv.uetdv_dealloc_job(self.job), 'Failed to dealloc job')
+        self.job = NULL
+        self.context = None
+
     @property
     def id(self):
         return self.job.id
