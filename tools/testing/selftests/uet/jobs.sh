@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # Jobs, security keys and job keys by the verbs ioctl: each call and each error
-# (jobs_ioctl.c); who may do what, processes that share a job, and their ends
-# (jobs_life.c). Leaks are looked for after the test by vm/run.
+# (jobs_ioctl.c); who may do what, processes that share a job (jobs_share.c), and
+# the end of each (jobs_life.c). Leaks are looked for after the test by vm/run.
 #
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu qemu-debug
@@ -13,6 +13,7 @@
 
 [ "$type" = uet ] || skip_all "needs uet"
 calls=$(program jobs_ioctl) || exit 1
+share=$(program jobs_share) || exit 1
 life=$(program jobs_life) || exit 1
 rounds=${UET_ROUNDS:-300}
 [ -z "$long" ] || [ -n "${UET_ROUNDS-}" ] || rounds=1000
@@ -46,7 +47,10 @@ no_memory() {
 for test in protocol job many addr skey jkey scribble; do
 	check "$test" run "$calls" "$test"
 done
-for test in rights namespace share foreign exit kill force gone; do
+for test in rights namespace share foreign; do
+	check "$test" run "$share" "$test"
+done
+for test in exit kill force gone; do
 	check "$test" run "$life" "$test"
 done
 check "no memory" no_memory

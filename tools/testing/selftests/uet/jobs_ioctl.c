@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Methods of jobs, security keys and job keys by the plain verbs ioctl: what each
- * does, and each error of rdma/uet_user_ioctl_cmds.h. jobs_life.c has what takes
- * several processes.
+ * does, and each error of rdma/uet_user_ioctl_cmds.h. jobs_share.c and
+ * jobs_life.c have what takes several processes.
  *
  * jobs_ioctl [-d DEVICE] [-4 GIDINDEX] [-6 GIDINDEX] [-n ROUNDS/100] TEST...
  *
@@ -13,7 +13,6 @@
 
 #include <arpa/inet.h>
 #include <sys/mman.h>
-
 
 static const char *device = "u1";
 static unsigned int gid4 = 1, gid6 = 2, rounds = 20000;
@@ -129,13 +128,10 @@ static void test_job(void)
 	attr.rights = UET_RIGHT_USE | UET_RIGHT_ADDR | UET_RIGHT_EXPORT;
 	if (memcmp(&attr, &got, sizeof(got)))
 		die("query gives something else than was made");
-	want(EEXIST, job_alloc(dev, &(struct uet_job_attr){
-		.id = UET_JOB_ID_MAX, .port_num = 1, .sgid_index = gid4,
-		.uid = UET_OWNER_NONE, .gid = UET_OWNER_NONE }, &other));
+	attr = my_job(UET_JOB_ID_MAX);
+	want(EEXIST, job_alloc(dev, &attr, &other));
 	want(0, job_dealloc(dev, job));
-	want(0, job_alloc(dev, &(struct uet_job_attr){
-		.id = UET_JOB_ID_MAX, .port_num = 1, .sgid_index = gid4,
-		.uid = UET_OWNER_NONE, .gid = UET_OWNER_NONE }, &job));
+	want(0, job_alloc(dev, &attr, &job));
 	want(0, job_dealloc(dev, job));
 
 	JOB_WRONG(EINVAL, id, 0);
@@ -432,8 +428,8 @@ static void test_skey(void)
 	want(0, skey_query(dev, skey, &got2));
 	if (memcmp(&got, &got2, sizeof(got)))
 		die("query gives something else");
-	want(EEXIST, skey_alloc(dev, &(struct uet_skey_attr){ .id = 0x7fffffff,
-		.alg = 1, .uid = -1, .gid = -1 }, key1, 32, &skey2, &got));
+	attr = skey_attr(0x7fffffff);
+	want(EEXIST, skey_alloc(dev, &attr, key1, 32, &skey2, &got));
 	skey_errors();
 	skey_steps(skey);
 
