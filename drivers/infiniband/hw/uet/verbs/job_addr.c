@@ -85,7 +85,7 @@ static struct uet_job_peer *uet_job_peer_create(struct uet_job *job,
 		err = PTR_ERR(peer->path);
 		kfree(peer);
 		if (err == -EINVAL)
-			NL_SET_ERR_MSG(extack, "no GID at this index, or it does not fit the peer's address");
+			NL_SET_ERR_MSG(extack, "no GID at this index, or of another family");
 		return ERR_PTR(err);
 	}
 	return peer;

@@ -264,13 +264,14 @@ static void uet_skey_step_explain(int err, struct netlink_ext_ack *extack)
 int uet_skey_rekey(struct uet_skey *skey, enum uet_skey_rekey_op op,
 		   const u8 *key, struct netlink_ext_ack *extack)
 {
+	bool install = op == UET_SKEY_REKEY_INSTALL;
 	int err;
 
 	if (op > UET_SKEY_REKEY_RETIRE) {
 		NL_SET_ERR_MSG(extack, "no such step");
 		return -EINVAL;
 	}
-	if (!key != (op != UET_SKEY_REKEY_INSTALL)) {
+	if (!!key != install) {
 		NL_SET_ERR_MSG(extack, "key material goes with install, and with that only");
 		return -EINVAL;
 	}
