@@ -126,8 +126,7 @@ class UetJobTest(UetTestCase):
         self.assertEqual((attr.sgid_index, attr.port_num, attr.flags,
                           attr.num_addr_entries, attr.skey_id),
                          (self.gid_index, 1, 0, 0, 0))
-        self.assertEqual(attr.gid, ue.UETDV_OWNER_NONE if
-                         hasattr(ue, 'UETDV_OWNER_NONE') else 0xffffffff)
+        self.assertEqual(attr.gid, uet.UETDV_OWNER_NONE)
         self.assertEqual(attr.rights, RIGHTS)
         self.fails(errno.EEXIST, self.new_job)
         job.close()
@@ -269,15 +268,18 @@ class UetJobTest(UetTestCase):
         job.query_addr(9)
 
     def test_uet_jkey(self):
-        job = self.new_job(max_job_keys=1)
-        pd, other = PD(self.ctx), PD(self.ctx)
-        key = uet.UetJKey(pd, job)
+        job = self.new_job(max_job_keys=2)
+        pds = [PD(self.ctx) for _ in range(3)]
+        key = uet.UetJKey(pds[0], job)
         self.assertNotEqual(key.value, 0)
-        self.fails(errno.EEXIST, uet.UetJKey, pd, job)
-        self.fails(errno.ENOSPC, uet.UetJKey, other, job)
+        self.fails(errno.EEXIST, uet.UetJKey, pds[0], job)
+        other = uet.UetJKey(pds[1], job)
+        self.assertNotEqual(key.value, other.value)
+        self.fails(errno.ENOSPC, uet.UetJKey, pds[2], job)
         self.fails(errno.EBUSY, job.dealloc)
         key.close()
-        uet.UetJKey(other, job).close()
+        uet.UetJKey(pds[2], job).close()
+        other.close()
         job.dealloc()
 
 

@@ -26,6 +26,9 @@ cdef extern from 'endian.h':
     uint64_t htobe64(uint64_t host)
     uint64_t be64toh(uint64_t network)
 
+# Too large for an enum of C
+UETDV_OWNER_NONE = 0xffffffff
+
 
 cdef check(rc, what):
     if rc:
@@ -156,8 +159,8 @@ cdef class UetJobAttr(PyverbsObject):
     def __init__(self, id=None, max_addr_entries=None, sgid_index=None,
                  uid=None, gid=None, UetSKey skey=None, max_job_keys=None):
         super().__init__()
-        self.attr.uid = 0xffffffff
-        self.attr.gid = 0xffffffff
+        self.attr.uid = UETDV_OWNER_NONE
+        self.attr.gid = UETDV_OWNER_NONE
         if id is not None:
             self.attr.comp_mask |= dve.UETDV_JOB_ATTR_ID
             self.attr.id = id
@@ -368,8 +371,8 @@ cdef class UetSKeyAttr(PyverbsObject):
         self.attr.mode = mode
         self.attr.sdi = sdi
         self.attr.an = an
-        self.attr.uid = 0xffffffff
-        self.attr.gid = 0xffffffff
+        self.attr.uid = UETDV_OWNER_NONE
+        self.attr.gid = UETDV_OWNER_NONE
         if id is not None:
             self.attr.comp_mask |= dve.UETDV_SKEY_ATTR_ID
             self.attr.id = id

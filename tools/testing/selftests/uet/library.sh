@@ -74,7 +74,7 @@ two_hosts() { # PROCESSES COMMAND...
 owner() {
 	local code=0
 	need_hosts 1500
-	uet -n h1 job add dev u1 id 78 uid 1000 max-addr 4
+	uet -n h1 job add dev u1 id 78 uid 1000 peer-max 4
 	as_user 1000 4 || code=$?
 	uet -n h1 job del dev u1 id 78
 	return $code
@@ -83,7 +83,7 @@ owner() {
 stranger() {
 	local code=0
 	need_hosts 1500
-	uet -n h1 job add dev u1 id 78 uid 1000 max-addr 4
+	uet -n h1 job add dev u1 id 78 uid 1000 peer-max 4
 	said 1 'opening job 78 on u1: Operation not permitted' as_user 1001 2 || code=$?
 	uet -n h1 job del dev u1 id 78
 	[ $code -eq 1 ]
