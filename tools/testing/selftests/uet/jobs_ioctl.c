@@ -540,7 +540,7 @@ static void scribble(void)
 	unsigned int i;
 
 	for (i = 0; i < 64; i++)
-		junk[rnd() % 65536] = some();
+		junk[64 + rnd() % 65536] = some();
 	call_init(&c, UET_IB_OBJECT_JOB + rnd() % 3,
 		  UET_IB_METHOD_JOB_ALLOC + rnd() % 8);
 	c.hdr.num_attrs = rnd() % 5;
@@ -550,7 +550,7 @@ static void scribble(void)
 		c.attr[i].len = rnd() % 2 ? 0 : some() * 16;
 		c.attr[i].flags = rnd() % 16 ? 1 : rnd();
 		c.attr[i].data = rnd() % 2 ? some() :
-				 (uintptr_t)junk + rnd() % 4096;
+				 (uintptr_t)junk + (rnd() % 2 ? 0 : rnd() % 4096);
 	}
 	call_run(dev, &c);
 }
@@ -563,20 +563,23 @@ static void test_scribble(void)
 
 	junk = mmap(NULL, 3 * 65536, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
 	want(0, raw_pd(dev, &pd));
 	want(0, job_alloc(dev, &attr, &job));
 	for (i = 0; i < rounds; i++) {
-		memcpy(junk + 4096, &attr, sizeof(attr));
+		/* Something to start from, so that some calls succeed */
+		attr.id = 11 + rnd() % 8;
+		memcpy(junk, &attr, sizeof(attr));
 		scribble();
 	}
-	/* All of it goes, and the device is as before */
-	close(dev);
+	/* Also the files that were made. All goes, the device is as before */
+	close_range(3, ~0u, 0);
 	dev = raw_open(device);
 	if (dev < 0)
 		die("open %s: %s", device, strerror(errno));
-	want(0, job_alloc(dev, &attr, &job));
-	want(0, job_dealloc(dev, job));
+	for (attr.id = 11; attr.id < 19; attr.id++) {
+		want(0, job_alloc(dev, &attr, &job));
+		want(0, job_dealloc(dev, job));
+	}
 }
 
 /* ------------------------------------------------------------------ */
