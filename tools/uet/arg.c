@@ -66,6 +66,16 @@ int arg_number(const char *word, const char *text, uint64_t max, uint32_t *value
 	return RET_OK;
 }
 
+/* "on" or "off"; 1 and 0 will do. */
+int arg_switch(const char *word, const char *text, uint32_t *value)
+{
+	*value = !strcmp(text, "on") || !strcmp(text, "1");
+	if (*value || !strcmp(text, "off") || !strcmp(text, "0"))
+		return RET_OK;
+	error("argument \"%s\" is wrong: %s takes on or off", text, word);
+	return RET_USAGE;
+}
+
 /* Fails if there are words left. */
 int arg_end(const struct args *a)
 {
@@ -136,9 +146,12 @@ int word_find(const char *what, const char *object, const char *text,
 int cmd_run(const char *object, const struct cmd *cmds, size_t count,
 	    struct args *a)
 {
+	bool help = arg_is_help(a);
 	const char *text = arg_next(a);
 	int i = 0;
 
+	if (help)
+		text = "help";
 	if (text)
 		i = word_find(*object ? "command" : "object", object, text, cmds,
 			      sizeof(*cmds), count);

@@ -10,7 +10,8 @@
  * struct setting - a number that can be set
  * @word: what it is called
  * @attr: where it travels
- * @max: largest value that fits in there; what makes sense, the kernel knows
+ * @max: largest value that fits in there; what makes sense, the kernel knows.
+ *	1: on or off
  */
 struct setting {
 	const char *word;
@@ -24,6 +25,7 @@ static const struct setting settings[] = {
 	{ "dscp-ctrl",		UET_A_DEV_DSCP_CTRL,	UINT8_MAX },
 	{ "pdc-max",		UET_A_DEV_PDC_MAX,	UINT32_MAX },
 	{ "pdc-idle",		UET_A_DEV_PDC_IDLE_MS,	UINT32_MAX },
+	{ "local-filter",	UET_A_DEV_LOCAL_FILTER,	1 },
 };
 
 static const struct nl_word words[UET_A_DEV_MAX + 1] = {
@@ -33,6 +35,7 @@ static const struct nl_word words[UET_A_DEV_MAX + 1] = {
 	[UET_A_DEV_DSCP_CTRL]	= { "dscp-ctrl",	NL_NUMBER },
 	[UET_A_DEV_PDC_MAX]	= { "pdc-max",		NL_NUMBER },
 	[UET_A_DEV_PDC_IDLE_MS]	= { "pdc-idle",		NL_NUMBER },
+	[UET_A_DEV_LOCAL_FILTER] = { "local-filter",	NL_NUMBER },
 };
 
 static const struct nl_words dev_words = { words, ARRAY_SIZE(words) };
@@ -45,7 +48,8 @@ static int print_help(struct args *a)
 	     "       uet dev help\n"
 	     "where  SETTING := { payload-mtu { 1024 | 2048 | 4096 | 8192 } |\n"
 	     "                    dscp-data 0..63 | dscp-ctrl 0..63 |\n"
-	     "                    pdc-max 1..65535 | pdc-idle MILLISECONDS }");
+	     "                    pdc-max 1..65535 | pdc-idle MILLISECONDS |\n"
+	     "                    local-filter { on | off } }");
 	return RET_OK;
 }
 
@@ -59,8 +63,19 @@ static void print_netdev(uint32_t ifindex)
 	out_uint("netdev_index", NULL, ifindex);
 }
 
+static void print_settings(const struct nlattr **tb)
+{
+	out_uint("payload_mtu", "payload-mtu", nl_uint(tb[UET_A_DEV_PAYLOAD_MTU]));
+	out_uint("dscp_data", "dscp-data", nl_uint(tb[UET_A_DEV_DSCP_DATA]));
+	out_uint("dscp_ctrl", "dscp-ctrl", nl_uint(tb[UET_A_DEV_DSCP_CTRL]));
+	out_uint("pdc_max", "pdc-max", nl_uint(tb[UET_A_DEV_PDC_MAX]));
+	out_uint("pdc_idle_ms", "pdc-idle", nl_uint(tb[UET_A_DEV_PDC_IDLE_MS]));
+	out_str("local_filter", "local-filter",
+		nl_uint(tb[UET_A_DEV_LOCAL_FILTER]) ? "on" : "off");
+}
+
 /* State first, then the settings in the words that "set" takes. */
-static void print_dev(const struct nlmsghdr *nlh)
+void dev_print(const struct nlmsghdr *nlh)
 {
 	const struct nlattr *tb[UET_A_DEV_MAX + 1];
 	uint32_t index;
@@ -68,19 +83,22 @@ static void print_dev(const struct nlmsghdr *nlh)
 	nl_parse(nlh, tb, ARRAY_SIZE(tb));
 	index = nl_uint(tb[UET_A_DEV_INDEX]);
 
-	out_item();
 	out_text("%u: %s:", index, nl_str(tb[UET_A_DEV_NAME]));
 	out_uint("index", NULL, index);
 	out_str("dev", NULL, nl_str(tb[UET_A_DEV_NAME]));
 	print_netdev(nl_uint(tb[UET_A_DEV_NETDEV_IFINDEX]));
 	out_uint("payload_mtu_active", "payload-mtu-active",
 		 nl_uint(tb[UET_A_DEV_PAYLOAD_MTU_ACTIVE]));
+	out_uint("job_count", "jobs", nl_uint(tb[UET_A_DEV_JOB_COUNT]));
+	out_uint("skey_count", "skeys", nl_uint(tb[UET_A_DEV_SKEY_COUNT]));
 	out_uint("pdc_count", "pdcs", nl_uint(tb[UET_A_DEV_PDC_COUNT]));
-	out_uint("payload_mtu", "payload-mtu", nl_uint(tb[UET_A_DEV_PAYLOAD_MTU]));
-	out_uint("dscp_data", "dscp-data", nl_uint(tb[UET_A_DEV_DSCP_DATA]));
-	out_uint("dscp_ctrl", "dscp-ctrl", nl_uint(tb[UET_A_DEV_DSCP_CTRL]));
-	out_uint("pdc_max", "pdc-max", nl_uint(tb[UET_A_DEV_PDC_MAX]));
-	out_uint("pdc_idle_ms", "pdc-idle", nl_uint(tb[UET_A_DEV_PDC_IDLE_MS]));
+	print_settings(tb);
+}
+
+static void print_dev(const struct nlmsghdr *nlh)
+{
+	out_item();
+	dev_print(nlh);
 	out_item_end();
 }
 
@@ -124,7 +142,8 @@ static int read_setting(struct args *a, uint32_t *value, bool *given)
 		return RET_USAGE;
 	}
 	given[i] = true;
-	return arg_number(word, text, settings[i].max, &value[i]);
+	return settings[i].max == 1 ? arg_switch(word, text, &value[i]) :
+	       arg_number(word, text, settings[i].max, &value[i]);
 }
 
 static int set(struct args *a)
@@ -155,7 +174,7 @@ static int set(struct args *a)
 	for (i = 0; i < ARRAY_SIZE(settings); i++) {
 		if (!given[i])
 			continue;
-		if (settings[i].max == UINT8_MAX)
+		if (settings[i].max <= UINT8_MAX)
 			mnl_attr_put_u8(nlh, settings[i].attr, value[i]);
 		else
 			mnl_attr_put_u32(nlh, settings[i].attr, value[i]);

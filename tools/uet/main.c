@@ -15,13 +15,15 @@
 #define NETNS_DIR	"/run/netns"
 
 struct options opt;
+static const char *batch_file;
 
 static void usage(FILE *to)
 {
 	fputs("Usage: uet [ OPTIONS ] OBJECT { COMMAND | help }\n"
-	      "where  OBJECT := { dev | pdc }\n"
+	      "       uet [ OPTIONS ] -b[atch] FILE\n"
+	      "where  OBJECT := { dev | job | skey | pdc | stat | monitor }\n"
 	      "       OPTIONS := { -V[ersion] | -j[son] | -p[retty] | -d[etails] |\n"
-	      "                    -s[tatistics] | -n[etns] NETNS }\n", to);
+	      "                    -s[tatistics] | -n[etns] NETNS | -f[orce] }\n", to);
 }
 
 static int print_help(struct args *a)
@@ -61,6 +63,8 @@ static const struct option long_options[] = {
 	{ "details",	no_argument,		NULL, 'd' },
 	{ "statistics",	no_argument,		NULL, 's' },
 	{ "netns",	required_argument,	NULL, 'n' },
+	{ "batch",	required_argument,	NULL, 'b' },
+	{ "force",	no_argument,		NULL, 'f' },
 	{ "help",	no_argument,		NULL, 'h' },
 	{ NULL,		0,			NULL, 0 },
 };
@@ -70,7 +74,7 @@ static int read_options(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt_long_only(argc, argv, "+Vjpdsn:h", long_options, NULL)) != -1) {
+	while ((c = getopt_long_only(argc, argv, "+Vjpdsn:b:fh", long_options, NULL)) != -1) {
 		switch (c) {
 		case 'V':
 			puts("uet utility, version " UET_TOOL_VERSION);
@@ -91,6 +95,12 @@ static int read_options(int argc, char **argv)
 			if (enter_netns(optarg))
 				return RET_USAGE;
 			break;
+		case 'b':
+			batch_file = optarg;
+			break;
+		case 'f':
+			opt.force = true;
+			break;
 		case 'h':
 			return print_help(NULL);
 		default:
@@ -106,6 +116,10 @@ static int run(struct args *a)
 	static const struct cmd objects[] = {
 		{ "dev",	dev_cmd },
 		{ "pdc",	pdc_cmd },
+		{ "job",	job_cmd },
+		{ "skey",	skey_cmd },
+		{ "stat",	stat_cmd },
+		{ "monitor",	monitor_cmd },
 		{ "help",	print_help },
 	};
 
@@ -124,7 +138,10 @@ int main(int argc, char **argv)
 	if (ret < 0) {
 		struct args a = { argc - optind, argv + optind };
 
-		ret = run(&a);
+		if (batch_file)
+			ret = arg_end(&a) ?: batch(batch_file, run);
+		else
+			ret = run(&a);
 		nl_end();
 	}
 	written = out_close();

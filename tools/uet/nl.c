@@ -1,35 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Generic netlink: requests to the family "uet", answers and errors. */
+/*
+ * Netlink: requests to the generic family "uet" and to the RDMA core, answers,
+ * notifications and errors.
+ */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/genetlink.h>
+#include <poll.h>
+#include <rdma/rdma_netlink.h>
 #include <rdma/uet_netlink.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "uet.h"
 
 /* A dump fills up to this much at once if it may. */
 #define NL_BUF_SIZE	32768
 
-static struct mnl_socket *sock;
+/* What a monitor may be behind, as with other tools of iproute2. */
+#define NL_MONITOR_BUF	(1 << 20)
+
+static struct mnl_socket *genl_sock;
+static struct mnl_socket *rdma_sock;
+static struct mnl_socket *sock;	/* the one that the request was begun for */
 static uint16_t family;
+static uint32_t group;
 static uint32_t seq;
 static char send_buf[NL_BUF_SIZE];
 static char recv_buf[NL_BUF_SIZE];
 
 /* ---- errors ---- */
 
-/* The attribute that stands @offs bytes after the begin of the request. */
+/*
+ * The attribute that stands @offs bytes after the begin of the request, or the
+ * nest that it is in.
+ */
 static const struct nlattr *attr_at(const struct nlmsghdr *req, uint32_t offs)
 {
 	const struct nlattr *attr;
 
-	mnl_attr_for_each(attr, req, sizeof(struct genlmsghdr))
-		if ((const char *)attr - (const char *)req == (ptrdiff_t)offs)
+	mnl_attr_for_each(attr, req, sizeof(struct genlmsghdr)) {
+		ptrdiff_t pos = (const char *)attr - (const char *)req;
+
+		if (pos <= (ptrdiff_t)offs && (ptrdiff_t)offs < pos + attr->nla_len)
 			return attr;
+	}
 	return NULL;
+}
+
+/* The first number in a nest, which says which one it is. */
+static uint64_t nest_number(const struct nlattr *nest)
+{
+	return mnl_attr_get_payload_len(nest) < MNL_ATTR_HDRLEN ? 0 :
+	       nl_uint(mnl_attr_get_payload(nest));
 }
 
 static const struct nl_word *attr_word(const struct nl_words *words,
@@ -50,6 +77,8 @@ static void print_culprit(const struct nlattr *attr, const struct nl_word *word)
 		fprintf(stderr, " %llu", (unsigned long long)nl_uint(attr));
 	else if (word->kind == NL_STRING)
 		fprintf(stderr, " %s", nl_str(attr));
+	else if (word->kind == NL_NEST)
+		fprintf(stderr, " %llu", (unsigned long long)nest_number(attr));
 	fputs(": ", stderr);
 }
 
@@ -288,12 +317,35 @@ static struct nlmsghdr *put_header(uint16_t type, uint16_t flags, uint8_t cmd,
 	return nlh;
 }
 
+/* Which group is the one of that name? */
+static uint32_t find_group(const struct nlattr *groups, const char *name)
+{
+	const struct nlattr *one, *attr;
+
+	mnl_attr_for_each_nested(one, groups) {
+		const char *text = "";
+		uint32_t id = 0;
+
+		mnl_attr_for_each_nested(attr, one) {
+			if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
+				text = nl_str(attr);
+			else if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
+				id = nl_uint(attr);
+		}
+		if (!strcmp(text, name))
+			return id;
+	}
+	return 0;
+}
+
 static void family_answer(const struct nlmsghdr *nlh)
 {
 	const struct nlattr *tb[CTRL_ATTR_MAX + 1];
 
 	nl_parse(nlh, tb, ARRAY_SIZE(tb));
 	family = nl_uint(tb[CTRL_ATTR_FAMILY_ID]);
+	if (tb[CTRL_ATTR_MCAST_GROUPS])
+		group = find_group(tb[CTRL_ATTR_MCAST_GROUPS], UET_MCGRP_MONITOR);
 }
 
 /* The kernel loads the module for this request if it is installed. */
@@ -306,43 +358,172 @@ static int find_family(void)
 	return nl_talk(nlh, NULL, family_answer);
 }
 
-static int open_socket(void)
+static int open_socket(struct mnl_socket **s, int bus)
 {
 	const int on = 1;
 
-	sock = mnl_socket_open(NETLINK_GENERIC);
-	if (!sock || mnl_socket_bind(sock, 0, MNL_SOCKET_AUTOPID) < 0) {
+	if (*s)
+		return RET_OK;
+	*s = mnl_socket_open2(bus, SOCK_CLOEXEC);
+	if (!*s || mnl_socket_bind(*s, 0, MNL_SOCKET_AUTOPID) < 0) {
 		error("cannot open a netlink socket: %s", strerror(errno));
 		return RET_USAGE;
 	}
 	/* without these, errors come without a text */
-	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, (void *)&on, sizeof(on));
-	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, (void *)&on, sizeof(on));
-	seq = time(NULL);
+	mnl_socket_setsockopt(*s, NETLINK_EXT_ACK, (void *)&on, sizeof(on));
+	mnl_socket_setsockopt(*s, NETLINK_CAP_ACK, (void *)&on, sizeof(on));
+	if (!seq)
+		seq = time(NULL);
 	return RET_OK;
 }
 
+/* Make the socket for the family the current one, and know the family. */
+static int use_genl(void)
+{
+	int ret = open_socket(&genl_sock, NETLINK_GENERIC);
+
+	sock = genl_sock;
+	if (!ret && !family)
+		ret = find_family();
+	return ret;
+}
+
 /*
- * Begin a request to the family; @flags is NLM_F_ACK or NLM_F_DUMP. The buffer is good
- * until the next call.
+ * Begin a request to the family; @flags is NLM_F_ACK or NLM_F_DUMP. The buffer
+ * is good until the next call.
  */
 int nl_begin(uint8_t cmd, uint16_t flags, struct nlmsghdr **nlh)
 {
-	int ret = RET_OK;
+	int ret = use_genl();
 
-	if (!sock)
-		ret = open_socket();
-	if (!ret && !family)
-		ret = find_family();
 	if (!ret)
 		*nlh = put_header(family, flags, cmd, UET_FAMILY_VERSION);
 	return ret;
 }
 
+/* Begin a request to the RDMA core, about a device that the family named. */
+int nl_begin_rdma(uint16_t cmd, struct nlmsghdr **nlh)
+{
+	int ret = open_socket(&rdma_sock, NETLINK_RDMA);
+
+	if (ret)
+		return ret;
+	sock = rdma_sock;
+	*nlh = mnl_nlmsg_put_header(send_buf);
+	(*nlh)->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, cmd);
+	(*nlh)->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	(*nlh)->nlmsg_seq = ++seq;
+	return RET_OK;
+}
+
+/* Bytes that a request may still grow by. */
+size_t nl_room(const struct nlmsghdr *nlh)
+{
+	return sizeof(send_buf) - nlh->nlmsg_len;
+}
+
+/* Forget a request that had secrets in it. */
+void nl_wipe(void)
+{
+	explicit_bzero(send_buf, sizeof(send_buf));
+}
+
+/* ---- notifications ---- */
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+/* A signal comes either before the wait, or ends it. */
+static void catch_stop(sigset_t *old)
+{
+	struct sigaction act = { .sa_handler = stop };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, old);
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+}
+
+static int join(void)
+{
+	const int size = NL_MONITOR_BUF;
+	int fd, ret = use_genl();
+
+	if (ret)
+		return ret;
+	fd = mnl_socket_get_fd(sock);
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	if (!group || mnl_socket_setsockopt(sock, NETLINK_ADD_MEMBERSHIP, &group,
+					    sizeof(group)) < 0) {
+		error("cannot listen to the kernel: %s", group ? strerror(errno) :
+								 "no such group");
+		return RET_KERNEL;
+	}
+	return RET_OK;
+}
+
+/* Take what is there. 0, or -1 with errno. */
+static int take_events(nl_answer_fn event)
+{
+	ssize_t got = mnl_socket_recvfrom(sock, recv_buf, sizeof(recv_buf));
+	const struct nlmsghdr *nlh = (const struct nlmsghdr *)recv_buf;
+	int len = got;
+
+	if (got < 0)
+		return -1;
+	for (; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+		if (nlh->nlmsg_type == family)
+			event(nlh);
+	return 0;
+}
+
+/*
+ * Pass each notification to @event, until SIGINT or SIGTERM, or until nobody
+ * reads what is printed any more. Returns RET_*.
+ */
+int nl_listen(nl_answer_fn event)
+{
+	struct pollfd fds[2] = {
+		{ .events = POLLIN },
+		{ .fd = STDOUT_FILENO },	/* only for POLLERR */
+	};
+	sigset_t old;
+	int ret = join();
+
+	if (ret)
+		return ret;
+	fds[0].fd = mnl_socket_get_fd(sock);
+	catch_stop(&old);
+	while (!stopped && !(fds[1].revents & POLLERR)) {
+		if (ppoll(fds, 2, NULL, &old) <= 0 || !fds[0].revents)
+			continue;
+		if (!take_events(event) || errno == EINTR)
+			continue;
+		if (errno != ENOBUFS) {
+			error("no notifications from the kernel: %s", strerror(errno));
+			return RET_KERNEL;
+		}
+		fputs("Notifications were lost: there were too many at once.\n", stderr);
+	}
+	return RET_OK;
+}
+
 /* At the end of the program. */
 void nl_end(void)
 {
-	if (sock)
-		mnl_socket_close(sock);
-	sock = NULL;
+	if (genl_sock)
+		mnl_socket_close(genl_sock);
+	if (rdma_sock)
+		mnl_socket_close(rdma_sock);
+	genl_sock = NULL;
+	rdma_sock = NULL;
 }

@@ -12,6 +12,8 @@
 #include "uet.h"
 
 static json_t *item;	/* the one being filled */
+static json_t *outer;	/* the item around it, while it is an entry of a list */
+static json_t *list;	/* the list, or NULL */
 static bool any;	/* there was an item before it */
 static bool broken;	/* something could not be printed */
 
@@ -52,6 +54,36 @@ void out_item_end(void)
 	item = NULL;
 }
 
+/* Into an item: a list of items of its own. */
+void out_list(const char *key)
+{
+	if (!opt.json)
+		return;
+	list = json_array();
+	if (json_object_set_new(item, key, list))
+		broken = true;
+}
+
+/* An entry of the list, in text on a line of its own. */
+void out_entry(const char *label)
+{
+	if (!opt.json) {
+		printf("\n    %s", label);
+		return;
+	}
+	outer = item;
+	item = json_object();
+}
+
+void out_entry_end(void)
+{
+	if (!opt.json)
+		return;
+	if (json_array_append_new(list, item))
+		broken = true;
+	item = outer;
+}
+
 /* The item goes on in a new line. */
 void out_more(void)
 {
@@ -81,6 +113,25 @@ void out_str(const char *key, const char *label, const char *value)
 		out_json(key, json_string(value) ?: json_null());
 	else if (label)
 		printf(" %s %s", label, value);
+}
+
+/* Something that is so; not printed if it is not. */
+void out_flag(const char *key, const char *label, bool value)
+{
+	if (!value)
+		return;
+	if (opt.json)
+		out_json(key, json_true());
+	else
+		printf(" %s", label);
+}
+
+/* For one who waits for it; false if it cannot be written. */
+bool out_flush(void)
+{
+	if (fflush(stdout))
+		broken = true;
+	return !broken;
 }
 
 /* At the end of the program: did all of it arrive? */

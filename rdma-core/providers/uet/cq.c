@@ -23,7 +23,8 @@ static const struct uet_cqe *next_cqe(const struct uet_cq *cq)
 	return uet_entry(&cq->ring, cq->cons);
 }
 
-static void to_wc(struct ibv_wc *wc, const struct uet_cqe *cqe)
+static void to_wc(struct uet_cq *cq, struct ibv_wc *wc,
+		  const struct uet_cqe *cqe)
 {
 	*wc = (struct ibv_wc) {
 		.wr_id = cqe->wr_id,
@@ -31,7 +32,7 @@ static void to_wc(struct ibv_wc *wc, const struct uet_cqe *cqe)
 		.opcode = cqe->opcode,
 		.vendor_err = cqe->vendor_err,
 		.byte_len = cqe->byte_len,
-		.qp_num = cqe->qp_num,
+		.qp_num = uet_shown_qpn(cq->vcq.cq.context, cqe->qp_num),
 		.src_qp = cqe->src_qp,
 		.wc_flags = cqe->flags & UET_CQE_PUBLIC,
 		.pkey_index = cqe->pkey_index,
@@ -62,7 +63,7 @@ int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 		cqe = next_cqe(cq);
 		if (!cqe)
 			break;
-		to_wc(&wc[n], cqe);
+		to_wc(cq, &wc[n], cqe);
 		cq->cons++;
 	}
 	if (n > 0)
@@ -208,7 +209,7 @@ static __be32 read_imm_data(struct ibv_cq_ex *ibcq)
 
 static uint32_t read_qp_num(struct ibv_cq_ex *ibcq)
 {
-	return to_ucq_ex(ibcq)->cqe->qp_num;
+	return uet_shown_qpn(ibcq->context, to_ucq_ex(ibcq)->cqe->qp_num);
 }
 
 static uint32_t read_src_qp(struct ibv_cq_ex *ibcq)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Memory regions and memory windows. Windows are bound in post.c and wr.c. */
+/*
+ * Memory regions of plain verbs and memory windows. Windows are bound in post.c
+ * and wr.c.
+ */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,16 +15,18 @@ struct ibv_mr *uet_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	struct ib_uverbs_reg_mr_resp resp;
 	struct ibv_reg_mr cmd;
 	struct verbs_mr *vmr;
+	struct uet_mr *mr;
 	int ret;
 
-	vmr = calloc(1, sizeof(*vmr));
-	if (!vmr)
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
 		return NULL;
+	vmr = &mr->vmr;
 
 	ret = ibv_cmd_reg_mr(pd, addr, length, hca_va, access, vmr, &cmd,
 			     sizeof(cmd), &resp, sizeof(resp));
 	if (ret) {
-		free(vmr);
+		free(mr);
 		errno = ret;
 		return NULL;
 	}
@@ -33,11 +38,13 @@ struct ibv_mr *uet_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 				 int access)
 {
 	struct verbs_mr *vmr;
+	struct uet_mr *mr;
 	int ret;
 
-	vmr = calloc(1, sizeof(*vmr));
-	if (!vmr)
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
 		return NULL;
+	vmr = &mr->vmr;
 
 	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr
 #ifndef UET_OLD_DMABUF_CMD
@@ -45,7 +52,7 @@ struct ibv_mr *uet_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 #endif
 				    );
 	if (ret) {
-		free(vmr);
+		free(mr);
 		errno = ret;
 		return NULL;
 	}
@@ -71,7 +78,7 @@ int uet_dereg_mr(struct verbs_mr *vmr)
 	ret = ibv_cmd_dereg_mr(vmr);
 	if (ret)
 		return ret;
-	free(vmr);
+	free(container_of(vmr, struct uet_mr, vmr));
 	return 0;
 }
 

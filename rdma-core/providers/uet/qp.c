@@ -17,11 +17,13 @@
 #define OPS_ATOMIC	(OP(CMP_SWAP) | OP(FETCH_ADD))
 
 /* The operations of a kind of QP, 0 if there is no such kind. */
-static uint32_t ops_of(enum ibv_qp_type type, uint32_t driver_type)
+static uint32_t ops_of(enum ibv_qp_type type, uint32_t driver_type,
+		       uint32_t caps)
 {
 	if (type == IBV_QPT_DRIVER)
 		return driver_type == UET_QPT_RU ?
-		       OPS_SEND | OPS_WRITE | OP(READ) : 0;
+		       OPS_SEND | OPS_WRITE | OP(READ) |
+		       (caps & UET_CAP_RU_ATOMIC ? OPS_ATOMIC : 0) : 0;
 	if (driver_type != UET_QPT_NONE)
 		return 0;
 
@@ -136,8 +138,44 @@ static void restart_wq(struct uet_wq *wq)
 	uet_unlock(&wq->lock);
 }
 
+/* Kernels without jobs know the beginning of the request only. */
+static size_t req_size(const struct uet_create_qp_req *req)
+{
+	size_t least = offsetof(struct uet_create_qp_req, addressing);
+
+	return sizeof(struct uetcmd_create_qp) -
+	       (req->comp_mask ? 0 : sizeof(*req) - least);
+}
+
+/* The numbers of a new QP, and what a reliable-unconnected one was given. */
+static int take_answer(struct ibv_context *ibctx, struct uet_qp *qp,
+		       const struct uet_create_qp_resp *resp)
+{
+	qp->wire_qpn = resp->wire_qpn;
+	qp->number = qp->vqp.qp.qp_num;
+	qp->ru.addressing = UET_ADDR_ABSOLUTE;
+	qp->ru.src_id = qp->number;
+	if (!(resp->comp_mask & UET_CREATE_QP_RESP_RU))
+		return 0;
+
+	qp->ru.addressing = resp->addressing;
+	qp->ru.src_id = resp->src_id;
+	qp->ru.granted = resp->granted;
+	if (resp->addressing != UET_ADDR_RELATIVE)
+		return 0;
+	qp->vqp.qp.qp_num = qp->wire_qpn;
+	return uet_qpn_add(to_uctx(ibctx), qp->number, qp->wire_qpn);
+}
+
+static void unmap_queues(struct uet_qp *qp)
+{
+	uet_unmap_ring(&qp->sq.ring);
+	uet_unmap_ring(&qp->rq.ring);
+}
+
 static int create_and_map(struct ibv_context *ibctx, struct uet_qp *qp,
-			  struct ibv_qp_init_attr_ex *attr)
+			  struct ibv_qp_init_attr_ex *attr,
+			  const struct uet_create_qp_req *req)
 {
 	struct ibv_qp_init_attr_ex plain = *attr;
 	struct uetcmd_create_qp_resp resp = {};
@@ -146,35 +184,39 @@ static int create_and_map(struct ibv_context *ibctx, struct uet_qp *qp,
 
 	/* No flags, said in so many words: the command does not know them. */
 	plain.comp_mask &= ~IBV_QP_INIT_ATTR_CREATE_FLAGS;
-	cmd.driver_qp_type = qp->driver_type;
+	cmd.drv_payload = *req;
 	ret = ibv_cmd_create_qp_ex(ibctx, &qp->vqp, &plain, &cmd.ibv_cmd,
-				   sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+				   req_size(req), &resp.ibv_resp, sizeof(resp));
 	if (ret)
 		return ret;
 	attr->cap = plain.cap;
 
 	ret = map_queues(qp, ibctx->cmd_fd, &resp.drv_payload);
-	if (ret) {
-		ibv_cmd_destroy_qp(&qp->vqp.qp);
-		return ret;
-	}
-	qp->wire_qpn = resp.wire_qpn;
-	return 0;
+	if (ret)
+		goto err;
+	ret = take_answer(ibctx, qp, &resp.drv_payload);
+	if (!ret)
+		return 0;
+	unmap_queues(qp);
+err:
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+	return ret;
 }
 
 /**
  * uet_create_any_qp - create a QP of any kind
  * @ibctx: device
  * @attr: as of ibv_create_qp_ex(); the capabilities granted come back in it
- * @driver_type: enum uet_qp_type
+ * @req: its type, and what belongs to it
  *
  * Return: the QP, or NULL with errno set
  */
 struct ibv_qp *uet_create_any_qp(struct ibv_context *ibctx,
 				 struct ibv_qp_init_attr_ex *attr,
-				 uint32_t driver_type)
+				 const struct uet_create_qp_req *req)
 {
-	uint32_t ops = ops_of(attr->qp_type, driver_type);
+	uint32_t ops = ops_of(attr->qp_type, req->driver_qp_type,
+			      to_uctx(ibctx)->caps);
 	struct uet_qp *qp;
 	bool unlocked;
 	int ret;
@@ -188,12 +230,12 @@ struct ibv_qp *uet_create_any_qp(struct ibv_context *ibctx,
 		return NULL;
 
 	qp->ops = ops;
-	qp->driver_type = driver_type;
+	qp->driver_type = req->driver_qp_type;
 	qp->always = attr->sq_sig_all ? UET_WQE_SIGNALED : 0;
 	qp->addressed = attr->qp_type == IBV_QPT_UD ||
-			driver_type == UET_QPT_RU;
+			req->driver_qp_type == UET_QPT_RU;
 
-	ret = create_and_map(ibctx, qp, attr);
+	ret = create_and_map(ibctx, qp, attr, req);
 	if (ret)
 		goto err_free;
 
@@ -217,6 +259,10 @@ err:
 	return NULL;
 }
 
+static const struct uet_create_qp_req standard_qp = {
+	.driver_qp_type = UET_QPT_NONE,
+};
+
 struct ibv_qp *uet_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct ibv_qp_init_attr_ex attr_ex = {
@@ -232,7 +278,7 @@ struct ibv_qp *uet_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	};
 	struct ibv_qp *ibqp;
 
-	ibqp = uet_create_any_qp(pd->context, &attr_ex, UET_QPT_NONE);
+	ibqp = uet_create_any_qp(pd->context, &attr_ex, &standard_qp);
 	if (ibqp)
 		attr->cap = attr_ex.cap;
 	return ibqp;
@@ -241,15 +287,17 @@ struct ibv_qp *uet_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 struct ibv_qp *uet_create_qp_ex(struct ibv_context *ibctx,
 				struct ibv_qp_init_attr_ex *attr)
 {
-	return uet_create_any_qp(ibctx, attr, UET_QPT_NONE);
+	return uet_create_any_qp(ibctx, attr, &standard_qp);
 }
 
 /* No completion outlives its QP, or the reset of its QP. */
 static void clean_cqs(struct ibv_qp *ibqp)
 {
-	uet_clean_cq(ibqp->send_cq, ibqp->qp_num);
+	uint32_t number = to_uqp(ibqp)->number;
+
+	uet_clean_cq(ibqp->send_cq, number);
 	if (ibqp->recv_cq != ibqp->send_cq)
-		uet_clean_cq(ibqp->recv_cq, ibqp->qp_num);
+		uet_clean_cq(ibqp->recv_cq, number);
 }
 
 int uet_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
@@ -290,8 +338,9 @@ int uet_destroy_qp(struct ibv_qp *ibqp)
 		return ret;
 
 	clean_cqs(ibqp);
-	uet_unmap_ring(&qp->sq.ring);
-	uet_unmap_ring(&qp->rq.ring);
+	if (qp->ru.addressing == UET_ADDR_RELATIVE)
+		uet_qpn_del(to_uctx(ibqp->context), qp->number);
+	unmap_queues(qp);
 	uet_lock_destroy(&qp->sq.lock);
 	uet_lock_destroy(&qp->rq.lock);
 	uet_domain_put(qp->domain);

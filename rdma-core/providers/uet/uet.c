@@ -110,6 +110,7 @@ static void uet_free_context(struct ibv_context *ibctx)
 {
 	struct uet_context *ctx = to_uctx(ibctx);
 
+	uet_qpn_free(ctx);
 	verbs_uninit_context(&ctx->vctx);
 	free(ctx);
 }
@@ -198,6 +199,12 @@ static struct verbs_context *uet_alloc_context(struct ibv_device *ibdev,
 	ctx->caps = resp.caps;
 	ctx->max_inline = resp.max_inline;
 	ctx->max_sge = resp.max_sge;
+	if (resp.comp_mask & UET_UCONTEXT_JOBS) {
+		ctx->max_job = resp.max_job;
+		ctx->max_skey = resp.max_skey;
+		ctx->max_jkey = resp.max_jkey;
+		ctx->max_addr = resp.max_addr;
+	}
 	ctx->single_threaded = env_is_set("UET_SINGLE_THREADED");
 	verbs_set_ops(&ctx->vctx, &uet_ctx_ops);
 	return &ctx->vctx;

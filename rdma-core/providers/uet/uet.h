@@ -12,6 +12,9 @@
 #include <infiniband/verbs.h>
 
 #include "ring.h"
+#include "uetdv.h"
+
+struct uet_qpn_table;
 
 /**
  * struct uet_context - an open device
@@ -19,6 +22,11 @@
  * @caps: enum uet_cap
  * @max_inline: largest inline payload, bytes
  * @max_sge: most scatter/gather entries of a work request
+ * @max_job: most jobs, 0 if there are none
+ * @max_skey: most security keys
+ * @max_jkey: most job keys
+ * @max_addr: most entries of a job's address table
+ * @qpns: numbers of relative QPs; NULL until there is one
  * @single_threaded: the environment says that no locks are needed
  * @no_write: this process may not use write() on the command fd, because its
  *	credentials are not those with which the device was opened
@@ -28,6 +36,11 @@ struct uet_context {
 	uint32_t caps;
 	uint32_t max_inline;
 	uint32_t max_sge;
+	uint32_t max_job;
+	uint32_t max_skey;
+	uint32_t max_jkey;
+	uint32_t max_addr;
+	_Atomic(struct uet_qpn_table *) qpns;
 	bool single_threaded;
 	atomic_bool no_write;
 };
@@ -55,6 +68,18 @@ struct uet_pd {
 	atomic_uint users;
 	struct uet_pd *parent;
 	struct uet_td *td;
+};
+
+/**
+ * struct uet_mr - a memory region
+ * @vmr: the verbs object
+ * @chosen: the application chose the remote key
+ * @rkey: that key, as peers use it
+ */
+struct uet_mr {
+	struct verbs_mr vmr;
+	bool chosen;
+	uint64_t rkey;
 };
 
 /**
@@ -125,16 +150,37 @@ struct uet_srq {
 };
 
 /**
+ * struct uet_ru - what only a reliable-unconnected QP has
+ * @dvx: operations beside those of verbs
+ * @jkey: as it was given; NULL for none
+ * @addressing: enum uet_addressing
+ * @src_id: what receivers see
+ * @send_ops: enum uetdv_send_ops
+ * @granted: semantics
+ */
+struct uet_ru {
+	struct uetdv_qp_ex dvx;
+	struct uetdv_jkey *jkey;
+	uint32_t addressing;
+	uint32_t src_id;
+	uint32_t send_ops;
+	struct uet_semantics granted;
+};
+
+/**
  * struct uet_qp - a queue pair
  * @vqp: the verbs object
  * @domain: parent domain it is made in, or NULL
  * @sq: send queue
  * @rq: receive queue
  * @wire_qpn: the number peers use
+ * @number: the kernel's, which completions have; differs from qp_num in QPs
+ *	with relative addressing
  * @driver_type: enum uet_qp_type
  * @ops: bit 1 << enum uet_wqe_op for each operation this kind of QP has
  * @always: enum uet_wqe_flags that every work request gets
  * @addressed: each work request names its destination (UD, RU)
+ * @ru: of a reliable-unconnected QP
  * @polls: of the send CQ, when it was posted to last
  * @stream: requests come faster than completions are asked for
  * @lazy: posts since the last doorbell; under the lock of the send CQ
@@ -148,10 +194,12 @@ struct uet_qp {
 	struct uet_wq sq;
 	struct uet_wq rq;
 	uint32_t wire_qpn;
+	uint32_t number;
 	uint32_t driver_type;
 	uint32_t ops;
 	uint8_t always;
 	bool addressed;
+	struct uet_ru ru;
 
 	uint32_t polls;
 	bool stream;
@@ -175,6 +223,11 @@ static inline struct uet_td *to_utd(struct ibv_td *ibtd)
 static inline struct uet_pd *to_upd(struct ibv_pd *ibpd)
 {
 	return container_of(ibpd, struct uet_pd, pd);
+}
+
+static inline struct uet_mr *to_umr(struct ibv_mr *ibmr)
+{
+	return container_of(ibmr, struct uet_mr, vmr.ibv_mr);
 }
 
 static inline struct uet_ah *to_uah(struct ibv_ah *ibah)
@@ -278,7 +331,7 @@ struct ibv_qp *uet_create_qp_ex(struct ibv_context *ibctx,
 				struct ibv_qp_init_attr_ex *attr);
 struct ibv_qp *uet_create_any_qp(struct ibv_context *ibctx,
 				 struct ibv_qp_init_attr_ex *attr,
-				 uint32_t driver_type);
+				 const struct uet_create_qp_req *req);
 int uet_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask);
 int uet_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 		 struct ibv_qp_init_attr *init);
@@ -300,6 +353,26 @@ void uet_ring_lazy(struct uet_cq *cq);
 void uet_forget_lazy(struct uet_qp *qp);
 
 /* wr.c */
+struct uet_send_wqe *uet_wr_new(struct ibv_qp_ex *ibqp, uint8_t opcode);
 void uet_set_wr_ops(struct uet_qp *qp, uint64_t flags);
+
+/* ru_wr.c */
+int uet_set_ru_ops(struct uet_qp *qp, uint32_t send_ops);
+
+/* qpnum.c */
+int uet_qpn_add(struct uet_context *ctx, uint32_t number, uint32_t wire);
+void uet_qpn_del(struct uet_context *ctx, uint32_t number);
+uint32_t uet_qpn_find(struct uet_qpn_table *table, uint32_t number);
+void uet_qpn_free(struct uet_context *ctx);
+
+/* What the application knows as the number of a QP. */
+static inline uint32_t uet_shown_qpn(struct ibv_context *ibctx, uint32_t number)
+{
+	struct uet_qpn_table *table;
+
+	table = atomic_load_explicit(&to_uctx(ibctx)->qpns,
+				     memory_order_acquire);
+	return table ? uet_qpn_find(table, number) : number;
+}
 
 #endif /* UET_H */

@@ -46,4 +46,16 @@ DECLARE_DRV_CMD(uetcmd_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
 DECLARE_DRV_CMD(uetcmd_create_ah, IB_USER_VERBS_CMD_CREATE_AH,
 		empty, uet_create_ah_resp);
 
+DECLARE_DRV_CMD(uetcmd_reg_mr, IB_USER_VERBS_CMD_REG_MR,
+		uet_reg_mr_req, empty);
+
+/*
+ * The core's answer has 12 bytes and ours follows at once, which the macro
+ * cannot say of a struct that wants 8-byte alignment.
+ */
+struct uetcmd_reg_mr_answer {
+	struct ib_uverbs_reg_mr_resp ibv_resp;
+	struct uet_reg_mr_resp drv_payload;
+} __attribute__((packed, aligned(8)));
+
 #endif /* UET_CMD_H */

@@ -1,96 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Direct verbs. */
+/* Direct verbs: structs that grow, and what a device can do. */
 
 #include <errno.h>
 #include <string.h>
 
-#include <ccan/array_size.h>
 #include <rdma/uet-abi.h>
 
-#include "uet.h"
-#include "uetdv.h"
+#include "dv.h"
 
-static_assert((int)UETDV_QP_DRIVER_TYPE_RU == (int)UET_QPT_RU, "type differs");
 static_assert((int)UETDV_DEVICE_CAP_RU == (int)UET_CAP_RU, "bit differs");
+static_assert((int)UETDV_DEVICE_CAP_JOB == (int)UET_CAP_JOB, "bit differs");
+static_assert((int)UETDV_DEVICE_CAP_USER_RKEY == (int)UET_CAP_USER_RKEY,
+	      "bit differs");
+static_assert((int)UETDV_DEVICE_CAP_RU_ATOMIC == (int)UET_CAP_RU_ATOMIC,
+	      "bit differs");
 
-/*
- * A caller that was built with a later header may hand in a longer struct, as
- * long as it asks for nothing that is not known here.
+#define CAPS_KNOWN	(UETDV_DEVICE_CAP_RU | UETDV_DEVICE_CAP_JOB |	\
+			 UETDV_DEVICE_CAP_USER_RKEY |			\
+			 UETDV_DEVICE_CAP_RU_ATOMIC)
+
+/* Length of struct uetdv_device_attr in its first version. */
+#define DEVICE_ATTR_LEAST	offsetof(struct uetdv_device_attr, max_job_ids)
+
+/**
+ * uet_copy_in - take a struct from a caller that has another version of it
+ * @to: struct as it is known here; what the caller does not have is 0
+ * @size: of @to
+ * @least: length in the first version
+ * @from: of the caller
+ * @len: length that the caller says
+ *
+ * A later version may be longer, as long as it asks for nothing that is not
+ * known here.
+ *
+ * Return: 0, EINVAL (shorter than @least), EOPNOTSUPP (asks for more)
  */
-static bool rest_is_zero(const void *attr, size_t known, size_t len)
+int uet_copy_in(void *to, size_t size, size_t least, const void *from,
+		size_t len)
 {
-	const uint8_t *byte = attr;
-
-	while (known < len)
-		if (byte[known++])
-			return false;
-	return true;
-}
-
-static int check_attr(const struct ibv_qp_init_attr_ex *attr_ex,
-		      const struct uetdv_qp_init_attr *uet_attr, uint32_t inlen)
-{
-	if (inlen < sizeof(*uet_attr) || uet_attr->reserved ||
-	    attr_ex->qp_type != IBV_QPT_DRIVER)
-		return EINVAL;
-	if (uet_attr->comp_mask ||
-	    uet_attr->driver_qp_type != UETDV_QP_DRIVER_TYPE_RU ||
-	    !rest_is_zero(uet_attr, sizeof(*uet_attr), inlen))
-		return EOPNOTSUPP;
-	return 0;
-}
-
-/*
- * There is no peer to connect to, so the states before RTS have no use for the
- * application.
- */
-static int make_ready(struct ibv_qp *qp)
-{
-	static const struct {
-		enum ibv_qp_state state;
-		int mask;
-	} steps[] = {
-		{ IBV_QPS_INIT, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT },
-		{ IBV_QPS_RTR, IBV_QP_STATE },
-		{ IBV_QPS_RTS, IBV_QP_STATE | IBV_QP_SQ_PSN },
-	};
-	struct ibv_qp_attr attr = { .port_num = 1 };
+	const uint8_t *byte = from;
 	size_t i;
-	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(steps); i++) {
-		attr.qp_state = steps[i].state;
-		ret = ibv_modify_qp(qp, &attr, steps[i].mask);
-		if (ret)
-			return ret;
-	}
+	if (len < least)
+		return EINVAL;
+	for (i = size; i < len; i++)
+		if (byte[i])
+			return EOPNOTSUPP;
+	memset(to, 0, size);
+	memcpy(to, from, len < size ? len : size);
 	return 0;
 }
 
-struct ibv_qp *uetdv_create_qp(struct ibv_context *context,
-			       struct ibv_qp_init_attr_ex *attr_ex,
-			       struct uetdv_qp_init_attr *uet_attr,
-			       uint32_t inlen)
+/* The reverse: as much as the caller has room for; what is not known is 0. */
+void uet_copy_out(void *to, size_t len, const void *from, size_t size)
 {
-	struct ibv_qp *qp;
-	int ret;
-
-	ret = uet_is_uet(context) ? check_attr(attr_ex, uet_attr, inlen) :
-				    EOPNOTSUPP;
-	if (ret)
-		goto err;
-
-	qp = uet_create_any_qp(context, attr_ex, uet_attr->driver_qp_type);
-	if (!qp)
-		return NULL;
-
-	ret = make_ready(qp);
-	if (!ret)
-		return qp;
-	uet_destroy_qp(qp);
-err:
-	errno = ret;
-	return NULL;
+	memset(to, 0, len);
+	memcpy(to, from, len < size ? len : size);
 }
 
 int uetdv_qp_wire_qpn(struct ibv_qp *qp, uint32_t *wire_qpn)
@@ -104,17 +69,25 @@ int uetdv_qp_wire_qpn(struct ibv_qp *qp, uint32_t *wire_qpn)
 int uetdv_query_device(struct ibv_context *context,
 		       struct uetdv_device_attr *attr, uint32_t inlen)
 {
+	struct uetdv_device_attr answer = {};
 	const struct uet_context *ctx;
 
 	if (!uet_is_uet(context))
 		return EOPNOTSUPP;
-	if (inlen < sizeof(*attr))
+	if (inlen < DEVICE_ATTR_LEAST)
 		return EINVAL;
 
 	ctx = to_uctx(context);
-	memset(attr, 0, inlen);
-	attr->device_caps = ctx->caps & UETDV_DEVICE_CAP_RU;
-	attr->max_inline = ctx->max_inline;
-	attr->max_sge = ctx->max_sge;
+	answer.device_caps = ctx->caps & CAPS_KNOWN;
+	answer.max_inline = ctx->max_inline;
+	answer.max_sge = ctx->max_sge;
+	if (ctx->caps & UET_CAP_JOB && inlen >= sizeof(answer)) {
+		answer.comp_mask |= UETDV_DEVICE_ATTR_JOB;
+		answer.max_job_ids = ctx->max_job;
+		answer.max_skeys = ctx->max_skey;
+		answer.max_job_keys = ctx->max_jkey;
+		answer.max_addr_entries = ctx->max_addr;
+	}
+	uet_copy_out(attr, inlen, &answer, sizeof(answer));
 	return 0;
 }

@@ -30,7 +30,9 @@ static inline uint8_t uet_wqe_flags(const struct uet_qp *qp, unsigned int flags)
 	return qp->always |
 	       (flags & IBV_SEND_SIGNALED ? UET_WQE_SIGNALED : 0) |
 	       (flags & IBV_SEND_SOLICITED ? UET_WQE_SOLICITED : 0) |
-	       (flags & IBV_SEND_FENCE ? UET_WQE_FENCE : 0);
+	       (flags & IBV_SEND_FENCE ? UET_WQE_FENCE : 0) |
+	       (flags & UETDV_SEND_DELIVERY_COMPLETE &&
+		qp->driver_type == UET_QPT_RU ? UET_WQE_DELIVERY : 0);
 }
 
 static inline void uet_put_sge(struct uet_wqe_sge *to, uint64_t addr,

@@ -60,7 +60,7 @@ static void wr_fail(struct uet_qp *qp, int err)
 }
 
 /* Begin a work request; NULL after an error. */
-static struct uet_send_wqe *wr_new(struct ibv_qp_ex *ibqp, uint8_t opcode)
+struct uet_send_wqe *uet_wr_new(struct ibv_qp_ex *ibqp, uint8_t opcode)
 {
 	struct uet_qp *qp = to_uqp_ex(ibqp);
 	struct uet_send_wqe *wqe;
@@ -86,12 +86,12 @@ static struct uet_send_wqe *wr_new(struct ibv_qp_ex *ibqp, uint8_t opcode)
 
 static void wr_send(struct ibv_qp_ex *ibqp)
 {
-	wr_new(ibqp, UET_WQE_SEND);
+	uet_wr_new(ibqp, UET_WQE_SEND);
 }
 
 static void wr_send_imm(struct ibv_qp_ex *ibqp, __be32 imm_data)
 {
-	struct uet_send_wqe *wqe = wr_new(ibqp, UET_WQE_SEND_IMM);
+	struct uet_send_wqe *wqe = uet_wr_new(ibqp, UET_WQE_SEND_IMM);
 
 	if (wqe)
 		wqe->imm_data = be32toh(imm_data);
@@ -100,7 +100,7 @@ static void wr_send_imm(struct ibv_qp_ex *ibqp, __be32 imm_data)
 static struct uet_send_wqe *wr_rdma(struct ibv_qp_ex *ibqp, uint8_t opcode,
 				    uint32_t rkey, uint64_t remote_addr)
 {
-	struct uet_send_wqe *wqe = wr_new(ibqp, opcode);
+	struct uet_send_wqe *wqe = uet_wr_new(ibqp, opcode);
 
 	if (wqe) {
 		wqe->rkey = rkey;
@@ -191,7 +191,7 @@ static void wr_local_inv(struct ibv_qp_ex *ibqp, uint32_t invalidate_rkey)
 static void wr_bind_mw(struct ibv_qp_ex *ibqp, struct ibv_mw *mw, uint32_t rkey,
 		       const struct ibv_mw_bind_info *info)
 {
-	struct uet_send_wqe *wqe = wr_new(ibqp, UET_WQE_BIND_MW);
+	struct uet_send_wqe *wqe = uet_wr_new(ibqp, UET_WQE_BIND_MW);
 	int err;
 
 	if (!wqe)

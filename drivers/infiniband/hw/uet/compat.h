@@ -8,6 +8,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/slab.h>
+#include <linux/sort.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
@@ -32,6 +33,11 @@ static inline void uet_hrtimer_setup(struct hrtimer *timer,
 #endif
 #ifndef kzalloc_obj
 #define kzalloc_obj(obj, ...)	uet_alloc_obj(kzalloc, obj, ##__VA_ARGS__)
+#endif
+
+/* Result of a comparison, for sort(). */
+#ifndef cmp_int
+#define cmp_int(l, r)	(((l) > (r)) - ((l) < (r)))
 #endif
 
 /* ib_umem_get() got a name of its own for plain addresses. */

@@ -41,6 +41,8 @@ static struct uet_context ctx;
 static struct uet_pd pd = { .pd.context = &ctx.vctx.context };
 static int memfd, nr_rings, nr_doorbells, nr_ioctls, nr_kicks, write_error;
 static uint32_t next_qpn = 0x1000;
+static struct uet_create_qp_req asked;	/* the last QP that was created */
+static size_t asked_size;
 
 /* ------------------------------------------------------------------ */
 /* The kernel's part                                                   */
@@ -99,6 +101,11 @@ void complete(struct ibv_cq *ibcq, uint32_t qpn, uint64_t wr_id)
 	uet_store_prod(map, prod + 1);
 }
 
+bool uet_is_uet(struct ibv_context *ibctx)
+{
+	return ibctx == &ctx.vctx.context;
+}
+
 ssize_t write(int fd, const void *buf, size_t len)
 {
 	const struct ibv_post_send *cmd = buf;
@@ -150,7 +157,11 @@ int ibv_cmd_create_qp_ex(struct ibv_context *ibctx, struct verbs_qp *qp,
 			 size_t resp_size)
 {
 	struct uetcmd_create_qp_resp *r = (void *)resp;
+	struct uetcmd_create_qp *c = (void *)cmd;
 
+	asked_size = cmd_size - offsetof(struct uetcmd_create_qp, drv_payload);
+	asked = (struct uet_create_qp_req) {};
+	memcpy(&asked, &c->drv_payload, asked_size);
 	qp->qp.context = ibctx;
 	qp->qp.qp_num = next_qpn++;
 	qp->qp.send_cq = attr->send_cq;
@@ -162,6 +173,15 @@ int ibv_cmd_create_qp_ex(struct ibv_context *ibctx, struct verbs_qp *qp,
 	new_ring(&r->sq, SQ_STRIDE);
 	new_ring(&r->rq, RQ_STRIDE);
 	r->wire_qpn = qp->qp.qp_num;
+	if (asked.comp_mask & UET_CREATE_QP_RU) {
+		r->comp_mask = UET_CREATE_QP_RESP_RU;
+		r->addressing = asked.addressing;
+		r->src_id = asked.comp_mask & UET_CREATE_QP_SRC_ID ?
+			    asked.src_id : r->wire_qpn;
+		if (asked.wire_qpn)
+			r->wire_qpn = asked.wire_qpn;
+		r->granted.imm_data_size = 64;
+	}
 	return 0;
 }
 
@@ -260,9 +280,10 @@ struct ibv_qp *make_qp(enum ibv_qp_type type, uint32_t driver_type,
 		.pd = &pd.pd,
 		.send_ops_flags = send_ops,
 	};
+	const struct uet_create_qp_req req = { .driver_qp_type = driver_type };
 	struct ibv_qp *qp;
 
-	qp = uet_create_any_qp(&ctx.vctx.context, &attr, driver_type);
+	qp = uet_create_any_qp(&ctx.vctx.context, &attr, &req);
 	if (qp)
 		qp->state = IBV_QPS_RTS;
 	return qp;

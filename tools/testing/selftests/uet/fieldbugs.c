@@ -41,7 +41,7 @@ static_assert(sizeof(struct uet_recv_wqe) == 16, "uet_recv_wqe");
 static_assert(sizeof(struct uet_cqe) == 64, "uet_cqe");
 static_assert(offsetof(struct uet_cqe, status) == 44, "status");
 static_assert(sizeof(struct uet_create_cq_resp) == 32, "create_cq");
-static_assert(sizeof(struct uet_create_qp_resp) == 56, "create_qp");
+static_assert(offsetof(struct uet_create_qp_resp, addressing) == 56, "create_qp");
 static_assert(sizeof(struct uet_create_srq_resp) == 32, "create_srq");
 static_assert(sizeof(struct uet_modify_srq_req) == 16, "modify_srq");
 

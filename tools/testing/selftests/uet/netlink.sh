@@ -7,40 +7,17 @@
 # guests-long: uml uml-kasan qemu qemu-debug
 # timeout: 600
 
-. "$(dirname "$(readlink -f "$0")")/lib.sh"
-
-[ "$type" = uet ] || skip_all "this is about uet devices"
-command -v uet >/dev/null || skip_all "the uet command is not installed (vm/build-user builds it)"
-
-uet1() { uet -n h1 "$@"; }
-uet2() { uet -n h2 "$@"; }
+. "$(dirname "$(readlink -f "$0")")/netlink_lib.sh"
 
 # One field of a device, by its JSON name.
 field() { # HOST FIELD
-	uet -n "h$1" -j dev show "u$1" | jq ".[0].$2"
+	uet -n "h$1" -j dev show "u$1" | jq -r ".[0].$2"
 }
 
 settings() { # HOST
 	uet -n "h$1" -j dev show "u$1" |
 		jq -c '.[0] | [.payload_mtu, .dscp_data, .dscp_ctrl, .pdc_max, .pdc_idle_ms]'
 }
-
-is() { # WHAT VALUE EXPECTED
-	[ "$2" = "$3" ] || fail "$1 is $2, expected $3"
-}
-
-# refused CODE TEXT COMMAND...: ends with CODE, says TEXT on stderr, nothing on stdout
-refused() {
-	local want=$1 text=$2 code=0
-	shift 2
-	"$@" >"$tmp/stdout" 2>"$tmp/stderr" || code=$?
-	echo "$* -> $code: $(cat "$tmp/stderr")"
-	[ $code = "$want" ] || fail "exit code $code, expected $want"
-	grep -qF -- "$text" "$tmp/stderr" || fail "the message should have: $text"
-	[ ! -s "$tmp/stdout" ] || fail "something on stdout: $(cat "$tmp/stdout")"
-}
-
-as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 
 # ---------------------------------------------------------------------------
 
@@ -54,7 +31,7 @@ shows() {
 	is "pretty JSON" "$(uet1 -jp dev show | jq -c .)" "$(uet1 -j dev show | jq -c .)"
 	line=$(uet1 dev show)
 	echo "$line"
-	grep -qxE '[0-9]+: u1: netdev v1( [a-z-]+ [0-9]+)+' <<<"$line"
+	grep -qxE '[0-9]+: u1: netdev v1( [a-z-]+ [0-9]+)+ local-filter on' <<<"$line"
 	is "short form" "$(uet1 d sh u1)" "$line"
 	is "without a command" "$(uet1 dev)" "$line"
 	is "with dev" "$(uet1 dev show dev u1)" "$line"
@@ -88,10 +65,11 @@ sets_all() {
 	is settings "$(settings 1)" "[2048,10,46,1000,5000]"
 	# what is shown is what can be set
 	line=$(uet1 dev show u1)
-	uet1 dev set u1 payload-mtu 1024 dscp-data 0 dscp-ctrl 0 pdc-max 1 pdc-idle 10
+	uet1 dev set u1 payload-mtu 1024 dscp-data 0 dscp-ctrl 0 pdc-max 1 pdc-idle 10 local-filter off
 	# shellcheck disable=SC2086
 	uet1 dev set u1 ${line#* pdcs * }
 	is settings "$(settings 1)" "[2048,10,46,1000,5000]"
+	is local_filter "$(field 1 local_filter)" on
 }
 
 # SETTING VALUE...: each refused by the kernel, with the reason, and no trace of it
@@ -129,6 +107,7 @@ bad_words() {
 	refused 1 'too large' uet1 dev set u1 dscp-data 256
 	refused 1 'too large' uet1 dev set u1 pdc-max 4294967296
 	refused 1 'too large' uet1 dev set u1 pdc-max 99999999999999999999
+	refused 1 'takes on or off' uet1 dev set u1 local-filter maybe
 	refused 1 'duplicate "pdc-max"' uet1 dev set u1 pdc-max 3 pdc-max 4
 	refused 1 garbage uet1 dev show u1 u1
 	refused 1 'network namespace "nowhere"' uet -n nowhere dev show
@@ -191,10 +170,6 @@ user_namespace() {
 	nsenter -t $pid -U -n --preserve-credentials uet dev set u3 pdc-max 5
 	is pdc_max "$(nsenter -t $pid -n uet -j dev show u3 | jq '.[0].pdc_max')" 5
 	refused 2 "dev u1: no such" nsenter -t $pid -U -n --preserve-credentials uet dev set u1 pdc-max 5
-}
-
-other_netns() { # PID
-	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]
 }
 
 # ---------------------------------------------------------------------------
@@ -305,67 +280,17 @@ dump_under_change() {
 	[ -s "$tmp/changes" ]
 }
 
-# Requests with random attributes, well formed or not, for each operation.
+# Requests with random attributes, well formed or not, for each operation, by two
+# processes at a time.
 nonsense() {
+	local count=${long:+10}2000 first
 	need_hosts 1500
-	on_host 1 python3 - ${long:+20000} <<-'END'
-		import errno, random, socket, struct, sys
-
-		count = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-		rnd = random.Random(42)
-		sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
-		sock.settimeout(10)
-
-		def attr(kind, data):
-		    return struct.pack('HH', len(data) + 4, kind) + data + b'\0' * (-len(data) % 4)
-
-		def talk(family, flags, cmd, attrs):
-		    head = struct.pack('IHHII', 20 + len(attrs), family, 1 | flags, 1, 0)
-		    sock.send(head + struct.pack('BBH', cmd, 1, 0) + attrs)
-		    answer = b''
-		    while True:
-		        data = sock.recv(65536)
-		        answer = answer or data
-		        size, kind, flags2, seq, port = struct.unpack_from('IHHII', data)
-		        while len(data) > size + 15 and kind not in (2, 3):
-		            data = data[(size + 3) & ~3:]
-		            size, kind, flags2, seq, port = struct.unpack_from('IHHII', data)
-		        if kind in (2, 3):
-		            return answer, struct.unpack_from('i', data, 16)[0]
-
-		answer, err = talk(16, 4, 3, attr(2, b'uet\0'))
-		assert err == 0, 'no family'
-		pos, family = 20, None
-		while pos < len(answer) and family is None:
-		    size, kind = struct.unpack_from('HH', answer, pos)
-		    if kind == 1:
-		        family = struct.unpack_from('H', answer, pos + 4)[0]
-		    pos += (size + 3) & ~3
-
-		def rubbish():
-		    kind = rnd.choice([rnd.randrange(12)] * 6 + [rnd.randrange(65536), 0x8001])
-		    data = rnd.choice([b'u1\0', b'u1', b'', b'\0', b'x' * 300,
-		                       struct.pack('I', rnd.choice([0, 1, 63, 1024, 8192, 65536, 2**32 - 1])),
-		                       rnd.randbytes(rnd.randrange(16))])
-		    one = attr(kind, data)
-		    if rnd.randrange(8) == 0:   # a length that lies
-		        one = struct.pack('H', rnd.randrange(65536)) + one[2:]
-		    return one
-
-		codes = {}
-		for i in range(count):
-		    cmd, flags = rnd.choice([(1, 4), (1, 0x300), (3, 0x300)] + [(2, 4)] * 5 +
-		                            [(rnd.randrange(256), 4), (rnd.randrange(256), 0x300)])
-		    attrs = b''.join(rubbish() for _ in range(rnd.randrange(6)))
-		    if rnd.randrange(2):
-		        attrs = attr(2, b'u1\0') + attrs
-		    err = talk(family, flags, cmd, attrs)[1]
-		    codes[err] = codes.get(err, 0) + 1
-		names = {errno.errorcode.get(-e, str(e)): n for e, n in sorted(codes.items())}
-		print('answers:', names)
-		expected = {'0', 'EINVAL', 'ERANGE', 'ENODEV', 'ENOTSUP'}
-		sys.exit(f'unexpected: {set(names) - expected}' if set(names) - expected else 0)
-	END
+	on_host 1 python3 "$here/netlink_fuzz.py" u1 1 "$count" &
+	first=$!
+	on_host 1 python3 "$here/netlink_fuzz.py" u1 2 "$count"
+	wait $first
+	uet1 -j job show u1 | jq -r '.[].id' | xargs -rI{} uet -n h1 job del u1 id {} force
+	uet1 -j skey show u1 | jq -r '.[].id' | xargs -rI{} uet -n h1 skey del u1 id {}
 	# whatever got through was in range
 	uet1 -j dev show u1 | jq -e '.[0] | (.payload_mtu | IN(1024, 2048, 4096, 8192)) and
 		.dscp_data <= 63 and .dscp_ctrl <= 63 and .pdc_max >= 1 and .pdc_max <= 65535 and
@@ -374,20 +299,6 @@ nonsense() {
 
 # ---------------------------------------------------------------------------
 # The kernel's own client, which knows the family only from the spec
-
-find_ynl() {
-	local path
-	for path in "${UET_YNL-}" "${UET_KERNEL_SRC-}/tools/net/ynl/pyynl/cli.py" \
-		    /usr/libexec/uet/pyynl/cli.py /out/pyynl/cli.py; do
-		[ ! -f "$path" ] || { echo "$path"; return; }
-	done
-	command -v ynl
-}
-
-ynl() { # ARGUMENT...
-	on_host 1 env PYTHONDONTWRITEBYTECODE=1 python3 "$cli" --no-schema --output-json \
-		--spec "$here/../../../../Documentation/netlink/specs/uet.yaml" "$@"
-}
 
 ynl_round_trip() {
 	local cli
@@ -425,6 +336,7 @@ check "set dscp-data" sets dscp-data dscp_data 0 63 26
 check "set dscp-ctrl" sets dscp-ctrl dscp_ctrl 0 63 46
 check "set pdc-max" sets pdc-max pdc_max 1 65535 4096
 check "set pdc-idle" sets pdc-idle pdc_idle_ms 10 3600000 30000
+check "set local-filter" sets local-filter local_filter off on
 check "set everything at once, and what was shown again" sets_all
 check "payload-mtu out of range" out_of_range payload-mtu 0 1 1023 1025 1500 3072 8191 8193 16384 4294967295
 check "dscp-data out of range" out_of_range dscp-data 64 255

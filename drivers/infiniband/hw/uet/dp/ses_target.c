@@ -378,8 +378,8 @@ static u8 uet_rma(struct uet_request *r, u64 off, u32 len, u8 access,
 
 	if (check_add_overflow(req->buffer_offset, off, &addr))
 		return UET_RC_BAD_ADDR;
-	return r->pdc->fep->ops->mem_get(r->ep, req->match, addr, len, access,
-					 sge);
+	return r->pdc->fep->ops->mem_get(r->ep, req->job_id, req->match, addr,
+					 len, access, sge);
 }
 
 /*

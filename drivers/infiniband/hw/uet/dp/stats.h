@@ -51,9 +51,11 @@
 	X(DROP_REORDER_FULL, "drop_reorder_full")			\
 	X(DROP_NO_MEMORY, "drop_no_memory")				\
 	X(DROP_TX, "drop_tx")			/* no route, no skb */	\
+	X(DROP_LOCAL, "drop_local")		/* forged here */	\
 	/* requests refused with a response */				\
 	X(REFUSED_NO_EP, "refused_no_ep")				\
 	X(REFUSED_PEER, "refused_peer")					\
+	X(REFUSED_JOB, "refused_job")					\
 	X(REFUSED_KEY, "refused_key")					\
 	X(REFUSED_ADDR, "refused_addr")					\
 	X(REFUSED_PERM, "refused_perm")					\

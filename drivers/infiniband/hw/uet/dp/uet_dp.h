@@ -146,6 +146,7 @@ struct uet_sge {
  * @dscp_ctrl: DSCP of ACK, NACK and control packets, 0..63
  * @pdc_max: most PDCs at a time, 1..65535
  * @pdc_idle_ms: a PDC without traffic for so long is closed, 10..3600000
+ * @local_filter: packets of other local sockets to the UET port are dropped
  */
 struct uet_fep_params {
 	u32 payload_mtu;
@@ -153,6 +154,7 @@ struct uet_fep_params {
 	u8 dscp_ctrl;
 	u32 pdc_max;
 	u32 pdc_idle_ms;
+	bool local_filter;
 };
 
 /**
@@ -257,8 +259,13 @@ enum uet_ep_mode {
 /**
  * struct uet_ep_attr - what makes an endpoint
  * @mode: how messages travel
- * @wire: PIDonFEP in 11:0, RI in 23:12; unique on the FEP
- * @initiator: value for the SES initiator field: the sender's QP number
+ * @wire: PIDonFEP in 11:0, RI in 23:12; unique on the FEP, or with @job_id in
+ *	that job
+ * @initiator: value for the SES initiator field: the sender's QP number or, of
+ *	UET_EP_RUD, its source id
+ * @job_id: 0: absolute addressing; else UET_EP_RUD with relative addressing in
+ *	this job: found by requests with UET_SES_REL and this JobID only, and
+ *	all it sends is such a request
  * @unreliable: UET_EP_ROD: requests that cannot be taken are dropped, with a
  *	refusal that harms nobody: UC
  */
@@ -267,6 +274,7 @@ struct uet_ep_attr {
 	bool unreliable;
 	u32 wire;
 	u32 initiator;
+	u32 job_id;
 };
 
 /**
@@ -340,6 +348,7 @@ enum uet_status {
 
 #define UET_MSG_HDATA		BIT(0)	/* @hdata goes with the message */
 #define UET_MSG_SOLICITED	BIT(1)	/* wake the peer (SEND, DATAGRAM) */
+#define UET_MSG_DC		BIT(2)	/* answer when data is visible, 4.1 */
 
 /**
  * struct uet_msg - one message to send
@@ -349,12 +358,12 @@ enum uet_status {
  * @path: UET_EP_RUD, UET_EP_UUD: where to; the message holds a reference that
  *	the provider takes before and drops in msg_done(). NULL for UET_EP_ROD
  * @peer_wire: UET_EP_RUD, UET_EP_UUD: wire pair of the target
- * @job_id: 0: no job
+ * @job_id: of the sender, 0: no job; for a relative endpoint that of the endpoint
  * @match: WRITE, READ, atomics, FLUSH: memory key. DATAGRAM_SEND: Q_Key.
  *	SEND_INVALIDATE: key to invalidate, 32 bits
  * @offset: WRITE, READ, atomics, FLUSH: remote address
- * @hdata: header data; 31:0 immediate, bit 32 solicited for WRITE; FLUSH:
- *	UET_FLUSH_*
+ * @hdata: header data. UET_EP_RUD: 64 bits of immediate; else 31:0 immediate,
+ *	bit 32 solicited for WRITE; FLUSH: UET_FLUSH_*
  * @amo_op: FETCHING_ATOMIC: UET_AMO_SUM or UET_AMO_CSWAP, ATOMIC: UET_AMO_WRITE
  *	of what is at @sge; on uint64
  * @amo_operand: what to add, or what to store
@@ -436,7 +445,7 @@ struct uet_rx_hdr {
  * @has_hdata: header data came with it
  * @solicited: the sender asks for a wake-up
  * @len: bytes of the message
- * @src_wire: initiator id of the sender
+ * @src_wire: initiator id of the sender: its source id
  * @job_id: of the sender, 0 for none
  * @match: match bits of the message
  * @hdata: header data
@@ -477,9 +486,13 @@ struct uet_recv {
  *	that ran out of buffers refuses requests
  * @recv_done: the buffer is full (UET_ST_OK) or the message failed. Comes in
  *	the order in which messages were complete
- * @mem_get: which memory has this key, and may this endpoint's peer do
- *	@access to @len bytes at @addr? On UET_RC_OK @sge is set with a
- *	reference on its mem. Called for every packet. @len may be 0
+ * @mem_get: which memory has this key, and may a peer of job @job_id (0: no
+ *	job) do @access to @len bytes at @addr through this endpoint? On
+ *	UET_RC_OK @sge is set with a reference on its mem. Called for every
+ *	packet. @len may be 0
+ * @job_admit: may requests of this job, never 0, come to this endpoint?
+ *	UET_RC_OK or UET_RC_BAD_JOB_ID. Asked for every packet, before any other
+ *	callback for it
  * @msg_done: a message ended; @status is an enum uet_status or enum uet_rc.
  *	The provider owns the message again
  * @ep_fault: a request of the peer was refused with @rc because it broke the
@@ -491,11 +504,12 @@ struct uet_fep_ops {
 	struct uet_recv *(*recv_get)(struct uet_ep *ep, u8 op, u32 len,
 				     u64 match, const struct uet_rx_hdr *hdr,
 				     struct uet_defer *d);
+	enum uet_rc (*job_admit)(struct uet_ep *ep, u32 job_id);
 	bool (*recv_ready)(struct uet_ep *ep);
 	void (*recv_done)(struct uet_ep *ep, struct uet_recv *recv, int status,
 			  struct uet_defer *d);
-	enum uet_rc (*mem_get)(struct uet_ep *ep, u64 key, u64 addr, u32 len,
-			       u8 access, struct uet_sge *sge);
+	enum uet_rc (*mem_get)(struct uet_ep *ep, u32 job_id, u64 key, u64 addr,
+			       u32 len, u8 access, struct uet_sge *sge);
 	void (*msg_done)(struct uet_ep *ep, struct uet_msg *msg, int status,
 			 struct uet_defer *d);
 	void (*ep_fault)(struct uet_ep *ep, enum uet_rc rc,

@@ -10,8 +10,9 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
+#include <uapi/rdma/uet_netlink.h>
 
-#include "uet.h"
+#include "job.h"
 
 #if IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING)
 #define UET_ODP_CAP	IBK_ON_DEMAND_PAGING
@@ -94,6 +95,9 @@ static const u32 uet_obj_max[UET_OBJ_NR] = {
 	[UET_OBJ_MR] = UET_MAX_MR,
 	[UET_OBJ_MW] = UET_MAX_MW,
 	[UET_OBJ_AH] = UET_MAX_AH,
+	[UET_OBJ_JOB] = UET_MAX_JOB,
+	[UET_OBJ_SKEY] = UET_MAX_SKEY,
+	[UET_OBJ_JKEY] = UET_MAX_JKEY,
 };
 
 /**
@@ -129,15 +133,31 @@ void uet_obj_give(struct uet_dev *dev, enum uet_obj obj)
  */
 int uet_udata_in(struct ib_udata *udata, void *req, size_t size)
 {
-	int err;
-
 	if (!udata || (!size && !udata->inlen))
 		return 0;
-	if (udata->inlen < size)
-		return -EINVAL;
 	if (!size)
 		return ib_is_udata_cleared(udata, 0, udata->inlen) ?
 		       0 : -EOPNOTSUPP;
+	return uet_udata_in_min(udata, req, size, size);
+}
+
+/**
+ * uet_udata_in_min - the same for a request that has grown
+ * @udata: of the verb; NULL for the kernel
+ * @req: filled in, with zeros where an older library says nothing
+ * @size: bytes of @req
+ * @min: bytes that its first version had
+ *
+ * Return: as uet_udata_in().
+ */
+int uet_udata_in_min(struct ib_udata *udata, void *req, size_t size, size_t min)
+{
+	int err;
+
+	if (!udata)
+		return 0;
+	if (udata->inlen < min)
+		return -EINVAL;
 	err = copy_struct_from_user(req, size, udata->inbuf, udata->inlen);
 	return err == -E2BIG ? -EOPNOTSUPP : err;
 }
@@ -310,9 +330,15 @@ static int uet_query_pkey(struct ib_device *ib, u32 port, u16 index, u16 *pkey)
 static int uet_alloc_ucontext(struct ib_ucontext *uctx, struct ib_udata *udata)
 {
 	struct uet_alloc_ucontext_resp resp = {
-		.caps = UET_CAP_RU,
+		.comp_mask = UET_UCONTEXT_JOBS,
+		.caps = UET_CAP_RU | UET_CAP_JOB | UET_CAP_USER_RKEY |
+			UET_CAP_RU_ATOMIC,
 		.max_inline = UET_MAX_INLINE,
 		.max_sge = UET_MAX_SGE,
+		.max_job = UET_MAX_JOB,
+		.max_skey = UET_MAX_SKEY,
+		.max_jkey = UET_MAX_JKEY,
+		.max_addr = UET_MAX_JOB_ADDR,
 	};
 	int err;
 
@@ -336,12 +362,18 @@ static void uet_disassociate_ucontext(struct ib_ucontext *uctx)
 
 static int uet_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
-	return uet_udata_none(udata) ?:
-	       uet_obj_take(to_udev(pd->device), UET_OBJ_PD);
+	int err;
+
+	err = uet_udata_none(udata) ?:
+	      uet_obj_take(to_udev(pd->device), UET_OBJ_PD);
+	if (!err)
+		xa_init_flags(&to_upd(pd)->jobs, XA_FLAGS_ACCOUNT);
+	return err;
 }
 
 static int uet_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
+	xa_destroy(&to_upd(pd)->jobs);
 	uet_obj_give(to_udev(pd->device), UET_OBJ_PD);
 	return 0;
 }
@@ -358,8 +390,12 @@ static void uet_dealloc_driver(struct ib_device *ib)
 	struct uet_dev *dev = to_udev(ib);
 
 	uet_dev_unpublish(dev);
+	if (dev->announced)
+		uet_nl_dev_notify(dev, UET_CMD_DEV_DEL_NTF);
+	uet_shared_dev_exit(dev);
 	if (dev->fep)
 		uet_fep_destroy(dev->fep);
+	uet_rkey_dev_exit(dev);
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->mkeys);
 	xa_destroy(&dev->srqs);

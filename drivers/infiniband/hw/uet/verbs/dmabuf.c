@@ -9,8 +9,9 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <rdma/uet_user_ioctl_cmds.h>
 
-#include "uet.h"
+#include "job.h"
 
 static struct page *uet_kernel_page(void *addr)
 {
@@ -90,6 +91,44 @@ err_put:
 	return err;
 }
 
+/*
+ * What the caller asks for beyond the verb. Where ib_core has one method for
+ * all regions, these attributes are those of its udata: the same structs.
+ */
+static int uet_dmabuf_request(struct uverbs_attr_bundle *attrs,
+			      struct uet_reg_mr_req *req)
+{
+	int err;
+
+	if (!attrs || !uverbs_attr_is_valid(attrs,
+					    UET_IB_ATTR_REG_DMABUF_MR_REQ))
+		return 0;
+	err = uverbs_copy_from_or_zero(req, attrs,
+				       UET_IB_ATTR_REG_DMABUF_MR_REQ);
+	if (err)
+		return err;
+	/* A region of its own memory is a part of no other. */
+	return req->comp_mask & UET_REG_MR_PARENT ? -EINVAL : 0;
+}
+
+static int uet_dmabuf_publish(struct uet_mr *mr, struct uet_dev *dev,
+			      const struct uet_reg_mr_req *req,
+			      struct uverbs_attr_bundle *attrs)
+{
+	struct uet_reg_mr_resp resp;
+	int err;
+
+	err = uet_mr_ext_publish(mr, req, &resp);
+	if (!err && attrs &&
+	    uverbs_attr_is_valid(attrs, UET_IB_ATTR_REG_DMABUF_MR_RESP))
+		err = uverbs_copy_to_struct_or_zero(attrs,
+						    UET_IB_ATTR_REG_DMABUF_MR_RESP,
+						    &resp, sizeof(resp));
+	if (err)
+		uet_mr_end(dev, mr);
+	return err;
+}
+
 /**
  * uet_reg_user_mr_dmabuf - register a part of a dma-buf
  * @pd: protection domain
@@ -98,7 +137,7 @@ err_put:
  * @iova: first address as users name it
  * @fd: the buffer
  * @access: enum ib_access_flags
- * @attrs: of the verb; none of ours
+ * @attrs: of the verb
  *
  * Context: process.
  * Return: the region, or ERR_PTR.
@@ -108,28 +147,36 @@ struct ib_mr *uet_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 				     UET_DMAH_PARAM
 				     struct uverbs_attr_bundle *attrs)
 {
+	struct uet_reg_mr_req req = {};
 	struct uet_mr *mr;
 	int err;
 
 	err = access & IB_ACCESS_ON_DEMAND ? -EOPNOTSUPP :
-	      uet_mr_check(length, iova, access);
+	      uet_mr_check(length, iova, access) ?:
+	      uet_dmabuf_request(attrs, &req);
 	if (err)
 		return ERR_PTR(err);
 	mr = uet_mr_alloc(pd, access, iova, length);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	err = uet_dmabuf_get(mr, fd, offset, length);
+	err = uet_mr_ext_begin(mr, pd, &req);
 	if (err)
 		goto err_mr;
+	err = uet_dmabuf_get(mr, fd, offset, length);
+	if (err)
+		goto err_ext;
 	err = uet_dmabuf_fill(mr->mkey.map, mr->vmap.vaddr + offset, length);
 	if (!err)
 		err = uet_mr_publish(mr, pd);
 	if (err)
 		goto err_dmabuf;
-	return &mr->ib;
+	err = uet_dmabuf_publish(mr, to_udev(pd->device), &req, attrs);
+	return err ? ERR_PTR(err) : &mr->ib;
 
 err_dmabuf:
 	uet_dmabuf_put(mr);
+err_ext:
+	uet_mr_ext_end(mr);
 err_mr:
 	uet_map_put(mr->mkey.map);
 	kfree(mr);

@@ -12,8 +12,9 @@
 #include <net/addrconf.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
+#include <uapi/rdma/uet_netlink.h>
 
-#include "uet.h"
+#include "job.h"
 
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -125,6 +126,18 @@ static int uet_link_check(struct net_device *ndev)
 	return 0;
 }
 
+#if IS_ENABLED(CONFIG_INFINIBAND_USER_ACCESS)
+static const struct uapi_definition uet_uapi_defs[] = {
+	UAPI_DEF_CHAIN(uet_job_uapi_defs),
+	UAPI_DEF_CHAIN(uet_key_uapi_defs),
+	UAPI_DEF_CHAIN(uet_ru_uapi_defs),
+	{},
+};
+#define UET_UAPI_DEFS	uet_uapi_defs
+#else
+#define UET_UAPI_DEFS	NULL
+#endif
+
 static void uet_dev_init(struct uet_dev *dev, struct net_device *ndev)
 {
 	struct ib_device *ib = &dev->ib;
@@ -139,6 +152,7 @@ static void uet_dev_init(struct uet_dev *dev, struct net_device *ndev)
 	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
 	mutex_init(&dev->counter_mutex);
 	dev->port_state = IB_PORT_NOP;
+	uet_shared_dev_init(dev);
 
 	ib->node_type = RDMA_NODE_IB_CA;
 	ib->phys_port_cnt = 1;
@@ -150,6 +164,7 @@ static void uet_dev_init(struct uet_dev *dev, struct net_device *ndev)
 	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 			       BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
 			       BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	ib->driver_def = UET_UAPI_DEFS;
 	ib_set_device_ops(ib, &uet_dev_ops);
 	ib_mark_name_assigned_by_user(ib);
 }
@@ -158,6 +173,7 @@ static const struct uet_fep_ops uet_fep_callbacks = {
 	.recv_get = uet_recv_get,
 	.recv_ready = uet_recv_ready,
 	.recv_done = uet_recv_done,
+	.job_admit = uet_job_admit,
 	.mem_get = uet_mkey_remote,
 	.msg_done = uet_msg_done,
 	.ep_fault = uet_qp_fault,
@@ -171,6 +187,9 @@ static struct uet_dev *uet_dev_create(struct net_device *ndev)
 	if (!dev)
 		return ERR_PTR(-ENOMEM);
 	uet_dev_init(dev, ndev);
+	err = uet_rkey_dev_init(dev);
+	if (err)
+		goto err;
 	dev->fep = uet_fep_create(ndev, &uet_fep_callbacks, dev);
 	if (IS_ERR(dev->fep)) {
 		err = PTR_ERR(dev->fep);
@@ -201,6 +220,8 @@ static void uet_link_recheck(struct uet_dev *dev, struct net_device *ndev)
 		ib_unregister_device_queued(&dev->ib);
 	else
 		uet_port_changed(dev, ndev, false);
+	dev->announced = true;
+	uet_nl_dev_notify(dev, UET_CMD_DEV_ADD_NTF);
 	ib_device_put(&dev->ib);
 }
 
@@ -309,8 +330,9 @@ static void __exit uet_exit(void)
 {
 	rdma_link_unregister(&uet_link_ops);
 	unregister_netdevice_notifier(&uet_netdev_nb);
-	uet_nl_exit();
+	/* The end of a device is told by netlink, too. */
 	ib_unregister_driver(UET_DRIVER_ID);
+	uet_nl_exit();
 	destroy_workqueue(uet_verbs_wq);
 }
 

@@ -14,7 +14,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "uet.h"
+#include "job.h"
 
 static void uet_map_release(struct uet_mem *mem)
 {
@@ -156,7 +156,8 @@ static bool uet_dma_range_ok(u64 addr, u32 len)
 struct uet_key_use {
 	u32 key;
 	const struct ib_pd *pd;
-	u32 qpn;		/* remote access: to which QP; else 0 */
+	const struct uet_qp *qp;	/* remote access: to which QP */
+	u32 job_id;		/* of the peer */
 	int access;		/* enum ib_access_flags, all needed */
 	u64 addr;
 	u32 len;		/* not 0 */
@@ -171,18 +172,19 @@ static bool uet_key_is_for(const struct uet_mkey *mkey,
 	if (!uet_key_is_window(mkey))
 		return true;
 	/* Windows are for peers. */
-	return use->qpn && (!mkey->qpn || mkey->qpn == use->qpn);
+	return use->qp && (!mkey->qpn || mkey->qpn == use->qp->ib.qp_num);
 }
 
-/* RCU read side; what may change is locked. Takes a reference. */
-static enum uet_rc uet_mkey_check(const struct uet_mkey *mkey,
-				  const struct uet_key_use *use,
-				  struct uet_sge *sge)
+/*
+ * The right memory is found: rights and range. RCU read side; what may change
+ * is locked. Takes a reference.
+ */
+static enum uet_rc uet_mkey_take(const struct uet_mkey *mkey,
+				 const struct uet_key_use *use,
+				 struct uet_sge *sge)
 {
 	u64 off = use->addr - mkey->iova;
 
-	if (!uet_key_is_for(mkey, use))
-		return UET_RC_BAD_MKEY;
 	if (use->access & ~mkey->access)
 		return UET_RC_PERM_VIOLATION;
 	if (!use->anywhere &&
@@ -207,6 +209,23 @@ static enum uet_rc uet_mkey_check(const struct uet_mkey *mkey,
 		.len = use->len,
 	};
 	return UET_RC_OK;
+}
+
+/* Look-up by assigned key; the rest as uet_mkey_take(). */
+static enum uet_rc uet_mkey_check(const struct uet_mkey *mkey,
+				  const struct uet_key_use *use,
+				  struct uet_sge *sge)
+{
+	enum uet_rc rc = UET_RC_OK;
+
+	if (!uet_key_is_for(mkey, use))
+		return UET_RC_BAD_MKEY;
+	/* The owner chose what peers call it: for them it has no other key. */
+	if (use->qp && mkey->scope & UET_SCOPE_CHOSEN)
+		return UET_RC_BAD_MKEY;
+	if (use->qp)
+		rc = uet_rkey_scope(mkey, use->qp, use->job_id);
+	return rc == UET_RC_OK ? uet_mkey_take(mkey, use, sge) : rc;
 }
 
 static enum uet_rc uet_mkey_use(struct uet_dev *dev,
@@ -273,9 +292,45 @@ static int uet_ib_access(u8 access)
 		IB_ACCESS_FLUSH_PERSISTENT : 0);
 }
 
+static enum uet_rc uet_mkey_use_chosen(const struct uet_key_use *use, u64 key,
+				       struct uet_sge *sge)
+{
+	struct uet_mkey *mkey;
+	enum uet_rc rc;
+
+	rcu_read_lock();
+	rc = uet_rkey_find(use->qp, use->job_id, key, &mkey);
+	if (rc == UET_RC_OK)
+		rc = uet_mkey_take(mkey, use, sge);
+	rcu_read_unlock();
+	return rc;
+}
+
+/*
+ * A key of 64 bits: with bit 48 an assigned one; else a chosen one and, if
+ * none of those is meant, an assigned one as plain verbs has them.
+ */
+static enum uet_rc uet_mkey_use_wide(struct uet_key_use *use, u64 key,
+				     struct uet_sge *sge)
+{
+	enum uet_rc rc, plain;
+
+	use->key = key;
+	if (key & UET_RKEY_ASSIGNED)
+		return key == (UET_RKEY_ASSIGNED | use->key) ?
+		       uet_mkey_use(use->qp->dev, use, sge) : UET_RC_BAD_MKEY;
+	rc = uet_mkey_use_chosen(use, key, sge);
+	if ((rc != UET_RC_BAD_MKEY && rc != UET_RC_BAD_JOB_ID) ||
+	    key != use->key)
+		return rc;
+	plain = uet_mkey_use(use->qp->dev, use, sge);
+	return plain == UET_RC_BAD_MKEY ? rc : plain;
+}
+
 /**
  * uet_mkey_remote - struct uet_fep_ops.mem_get
  * @ep: endpoint that the request came to
+ * @job_id: job of the peer, 0 for none
  * @key: memory key
  * @addr: first byte
  * @len: bytes
@@ -288,14 +343,15 @@ static int uet_ib_access(u8 access)
  * Context: engine lock.
  * Return: UET_RC_OK, or why not.
  */
-enum uet_rc uet_mkey_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
-			    u8 access, struct uet_sge *sge)
+enum uet_rc uet_mkey_remote(struct uet_ep *ep, u32 job_id, u64 key, u64 addr,
+			    u32 len, u8 access, struct uet_sge *sge)
 {
 	struct uet_qp *qp = uet_ep_priv(ep);
 	struct uet_key_use use = {
 		.key = key,
 		.pd = qp->ib.pd,
-		.qpn = qp->ib.qp_num,
+		.qp = qp,
+		.job_id = job_id,
 		.access = uet_ib_access(access),
 		.addr = addr,
 		.len = len,
@@ -310,7 +366,9 @@ enum uet_rc uet_mkey_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
 		memset(sge, 0, sizeof(*sge));
 		return UET_RC_OK;
 	}
-	if (key != (u32)key)
+	if (qp->mode == UET_EP_RUD)
+		return uet_mkey_use_wide(&use, key, sge);
+	if (key != use.key)
 		return UET_RC_BAD_MKEY;
 	return uet_mkey_use(qp->dev, &use, sge);
 }

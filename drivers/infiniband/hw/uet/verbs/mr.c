@@ -5,7 +5,7 @@
 #include <linux/overflow.h>
 #include <linux/slab.h>
 
-#include "uet.h"
+#include "job.h"
 
 #define UET_MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
@@ -156,6 +156,7 @@ struct uet_mr *uet_mr_alloc(struct ib_pd *pd, int access, u64 iova, u64 length)
 		kfree(mr);
 		return NULL;
 	}
+	INIT_LIST_HEAD(&mr->qp_node);
 	mr->mkey.kind = UET_MKEY_MR;
 	mr->mkey.pd = pd;
 	mr->mkey.access = access;
@@ -206,9 +207,13 @@ static void uet_mr_leave(struct uet_mr *mr)
 		ib_umem_release(mr->umem);
 }
 
-/* @old: region whose key it takes over, or NULL. */
+/*
+ * @old: region whose key it takes over, or NULL
+ * @req: for whom it is, or NULL
+ */
 static struct uet_mr *uet_mr_create(struct ib_pd *pd, u64 start, u64 length,
-				    u64 iova, int access, struct uet_mr *old)
+				    u64 iova, int access, struct uet_mr *old,
+				    const struct uet_reg_mr_req *req)
 {
 	struct uet_mr *mr;
 	int err;
@@ -219,11 +224,14 @@ static struct uet_mr *uet_mr_create(struct ib_pd *pd, u64 start, u64 length,
 	mr = uet_mr_alloc(pd, access, iova, length);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
+	err = req ? uet_mr_ext_begin(mr, pd, req) : 0;
+	if (err)
+		goto err_mr;
 	err = access & IB_ACCESS_ON_DEMAND ?
 	      uet_odp_create(mr, pd->device, start, length, access) :
 	      uet_mr_pin(mr, pd->device, start, length, access);
 	if (err)
-		goto err_mr;
+		goto err_ext;
 	if (!old)
 		err = uet_mr_publish(mr, pd);
 	if (err)
@@ -237,9 +245,38 @@ static struct uet_mr *uet_mr_create(struct ib_pd *pd, u64 start, u64 length,
 
 err_pages:
 	uet_mr_leave(mr);
+err_ext:
+	uet_mr_ext_end(mr);
 err_mr:
 	uet_map_put(mr->mkey.map);
 	kfree(mr);
+	return ERR_PTR(err);
+}
+
+/* As struct uet_reg_mr_req asks for. */
+static struct uet_mr *uet_mr_reg_ext(struct ib_pd *pd, u64 start, u64 length,
+				     u64 iova, int access,
+				     struct ib_udata *udata)
+{
+	struct uet_reg_mr_resp resp;
+	struct uet_reg_mr_req req;
+	struct uet_mr *mr;
+	int err;
+
+	err = uet_udata_in(udata, &req, sizeof(req));
+	if (err)
+		return ERR_PTR(err);
+	if (req.comp_mask & UET_REG_MR_PARENT)
+		mr = uet_mr_derive(pd, start, length, iova, access, &req);
+	else
+		mr = uet_mr_create(pd, start, length, iova, access, NULL, &req);
+	if (IS_ERR(mr))
+		return mr;
+	err = uet_mr_ext_publish(mr, &req, &resp) ?:
+	      uet_udata_out(udata, &resp, sizeof(resp));
+	if (!err)
+		return mr;
+	uet_mr_end(to_udev(pd->device), mr);
 	return ERR_PTR(err);
 }
 
@@ -251,10 +288,14 @@ struct ib_mr *uet_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	struct uet_mr *mr;
 	int err;
 
-	err = uet_udata_none(udata);
-	if (err)
-		return ERR_PTR(err);
-	mr = uet_mr_create(pd, start, length, iova, access, NULL);
+	if (udata && udata->inlen) {
+		mr = uet_mr_reg_ext(pd, start, length, iova, access, udata);
+	} else {
+		err = uet_udata_none(udata);
+		if (err)
+			return ERR_PTR(err);
+		mr = uet_mr_create(pd, start, length, iova, access, NULL, NULL);
+	}
 	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ib;
 }
 
@@ -270,7 +311,8 @@ struct ib_mr *uet_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
  * @udata: of the verb
  *
  * What is changed is a new region that takes over the key; the old one, which
- * ib_core ends then, is as it was if this fails.
+ * ib_core ends then, is as it was if this fails. Regions that are for some
+ * only, and those that others are derived from, stay as they are.
  *
  * Context: process.
  * Return: the new region, or ERR_PTR.
@@ -286,7 +328,7 @@ struct ib_mr *uet_rereg_user_mr(struct ib_mr *ib, int flags, u64 start,
 	err = uet_udata_none(udata);
 	if (err)
 		return ERR_PTR(err);
-	if (!mr->umem || flags & ~IB_MR_REREG_SUPPORTED)
+	if (!mr->umem || mr->mkey.scope || flags & ~IB_MR_REREG_SUPPORTED)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!(flags & IB_MR_REREG_TRANS)) {
 		/* Addresses of another process mean other memory. */
@@ -298,8 +340,14 @@ struct ib_mr *uet_rereg_user_mr(struct ib_mr *ib, int flags, u64 start,
 	}
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->mkey.access;
-	new = uet_mr_create(pd, start, length, iova, access, mr);
-	return IS_ERR(new) ? ERR_CAST(new) : &new->ib;
+	err = uet_mr_ext_claim(mr);
+	if (err)
+		return ERR_PTR(err);
+	new = uet_mr_create(pd, start, length, iova, access, mr, NULL);
+	if (!IS_ERR(new))
+		return &new->ib;
+	uet_mr_ext_unclaim(mr);
+	return ERR_CAST(new);
 }
 
 /**
@@ -334,13 +382,18 @@ struct ib_mr *uet_get_dma_mr(struct ib_pd *pd, int access)
 	return &mr->ib;
 }
 
-/* Windows on it end with it. Context: process. */
-int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
+/**
+ * uet_mr_end - end a published region and all windows on it
+ * @dev: device
+ * @mr: region that no other is derived from
+ *
+ * Context: process.
+ */
+void uet_mr_end(struct uet_dev *dev, struct uet_mr *mr)
 {
-	struct uet_dev *dev = to_udev(ib->device);
-	struct uet_mr *mr = to_umr(ib);
-
-	uet_mkey_retract(dev, &mr->mkey, ib->lkey);
+	if (mr->mkey.scope)
+		uet_rkey_del(dev, &mr->mkey);
+	uet_mkey_retract(dev, &mr->mkey, mr->ib.lkey);
 	spin_lock_bh(&mr->mkey.lock);
 	mr->mkey.key = 0;
 	spin_unlock_bh(&mr->mkey.lock);
@@ -350,6 +403,17 @@ int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
 	if (mr->dmabuf)
 		uet_dmabuf_put(mr);
 	uet_mr_leave(mr);
+	uet_mr_ext_end(mr);
 	kfree_rcu(mr, mkey.rcu);
-	return 0;
+}
+
+/* Context: process. */
+int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata)
+{
+	struct uet_mr *mr = to_umr(ib);
+	int err = uet_mr_ext_claim(mr);
+
+	if (!err)
+		uet_mr_end(to_udev(ib->device), mr);
+	return err;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The generic netlink family "uet": settings of devices, PDCs for people to
- * read. Documentation/netlink/specs/uet.yaml is the definition; policies and
- * the table of operations are generated from it.
+ * The generic netlink family "uet": devices and their settings, and what the
+ * other nl_*.c need. Documentation/netlink/specs/uet.yaml is the definition;
+ * policies and the table of operations are generated from it.
  *
  * All of this runs in process context. A device is held by a reference while
  * one message is handled or filled in, never between two messages of a dump:
@@ -19,47 +19,37 @@
 #include <net/net_namespace.h>
 
 #include "../dp/uet_dp.h"
-#include "netlink_gen.h"
-#include "uet.h"
+#include "nl.h"
 
 /* From reading the settings of a device to writing them back changed. */
 static DEFINE_MUTEX(uet_nl_set_lock);
 
 /*
- * Steps when settings change. A dump of devices in which that happens shows
- * some before and some after, and is marked as interrupted. Never 0, which
- * netlink takes for "not in use".
+ * Step when what is dumped changes. A dump in which that happens shows some
+ * before and some after, and is marked as interrupted. Never 0, which netlink
+ * takes for "not in use".
  */
-static atomic_t uet_nl_seq = ATOMIC_INIT(1);
-
-/**
- * struct uet_nl_dump - what a dump remembers from one message to the next
- * @dev_pos: cursor of uet_dev_next()
- * @pdc_pos: cursor of uet_fep_pdc_next() in the device at @dev_pos
- * @pdc_dev: index of the device that @pdc_pos is for
- * @only: index of the one device asked for
- * @filter: @only is valid
- */
-struct uet_nl_dump {
-	u32 dev_pos;
-	u32 pdc_pos;
-	u32 pdc_dev;
-	u32 only;
-	bool filter;
+static atomic_t uet_nl_seqs[UET_NL_TABLES] = {
+	[UET_NL_DEVS] = ATOMIC_INIT(1),
+	[UET_NL_JOBS] = ATOMIC_INIT(1),
+	[UET_NL_SKEYS] = ATOMIC_INIT(1),
 };
 
-static_assert(sizeof(struct uet_nl_dump) <=
-	      sizeof_field(struct netlink_callback, ctx));
-
-static struct uet_nl_dump *uet_nl_dump(struct netlink_callback *cb)
+/**
+ * uet_nl_changed - dumps under way are not consistent any more
+ * @table: what has changed
+ *
+ * Context: any.
+ */
+void uet_nl_changed(enum uet_nl_table table)
 {
-	return (struct uet_nl_dump *)cb->ctx;
+	atomic_inc(&uet_nl_seqs[table]);
 }
 
-static void uet_nl_changed(void)
+/* For netlink_callback.seq. */
+u32 uet_nl_seq(enum uet_nl_table table)
 {
-	if (!atomic_inc_return(&uet_nl_seq))
-		atomic_inc(&uet_nl_seq);
+	return atomic_read(&uet_nl_seqs[table]) ?: 1;
 }
 
 /*
@@ -108,12 +98,17 @@ static struct uet_dev *uet_nl_dev_by_index(struct net *net, u32 index)
 	return dev;
 }
 
-/*
- * The device that a request names, with a reference. @index_attr and
- * @name_attr are where the request's attribute set has index and name.
+/**
+ * uet_nl_dev_find - the device that a request names
+ * @info: request
+ * @index_attr: where the request's attribute set has the index
+ * @name_attr: where it has the name
+ *
+ * Context: process.
+ * Return: a device with a reference, or ERR_PTR with the reason in the extack.
  */
-static struct uet_dev *uet_nl_dev_find(const struct genl_info *info,
-				       int index_attr, int name_attr)
+struct uet_dev *uet_nl_dev_find(const struct genl_info *info, int index_attr,
+				int name_attr)
 {
 	const struct nlattr *index = info->attrs[index_attr];
 	const struct nlattr *name = info->attrs[name_attr];
@@ -146,20 +141,56 @@ missing:
 	return ERR_PTR(-EINVAL);
 }
 
-/* Hook before every request about one device: finds it. */
-int uet_nl_dev_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
-			struct genl_info *info)
+/**
+ * uet_nl_may_set - is the sender an administrator of the device?
+ * @skb: request
+ * @dev: device
+ *
+ * The core has asked for CAP_NET_ADMIN over the socket's namespace. What
+ * counts is the device's: the two are one as devices are found only in their
+ * own namespace, but this check does not rest on that.
+ */
+bool uet_nl_may_set(const struct sk_buff *skb, const struct uet_dev *dev)
 {
-	struct uet_dev *dev = uet_nl_dev_find(info, UET_A_DEV_INDEX,
-					      UET_A_DEV_NAME);
+	const struct net *net = dev_net(uet_fep_netdev(dev->fep));
+
+	return netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN);
+}
+
+/**
+ * uet_nl_pre - before every request about one device: find it, check rights
+ * @ops: operation
+ * @skb: request
+ * @info: its parts; the device goes to user_ptr[0], for uet_nl_dev_post_doit()
+ * @index_attr: as for uet_nl_dev_find()
+ * @name_attr: the same
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int uet_nl_pre(const struct genl_split_ops *ops, const struct sk_buff *skb,
+	       struct genl_info *info, int index_attr, int name_attr)
+{
+	struct uet_dev *dev = uet_nl_dev_find(info, index_attr, name_attr);
 
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
+	if ((ops->flags & GENL_UNS_ADMIN_PERM) && !uet_nl_may_set(skb, dev)) {
+		ib_device_put(&dev->ib);
+		GENL_SET_ERR_MSG(info, "not an administrator of the device's network namespace");
+		return -EPERM;
+	}
 	info->user_ptr[0] = dev;
 	return 0;
 }
 
-/* Hook after it. */
+int uet_nl_dev_pre_doit(const struct genl_split_ops *ops, struct sk_buff *skb,
+			struct genl_info *info)
+{
+	return uet_nl_pre(ops, skb, info, UET_A_DEV_INDEX, UET_A_DEV_NAME);
+}
+
+/* Hook after every such request. */
 void uet_nl_dev_post_doit(const struct genl_split_ops *ops,
 			  struct sk_buff *skb, struct genl_info *info)
 {
@@ -179,7 +210,8 @@ static u32 uet_nl_pdc_count(struct uet_dev *dev)
 	return n;
 }
 
-static int uet_nl_put_dev(struct sk_buff *skb, struct uet_dev *dev)
+/* A device and its settings, into a message. */
+int uet_nl_put_dev(struct sk_buff *skb, struct uet_dev *dev)
 {
 	struct uet_fep_params p;
 
@@ -195,14 +227,18 @@ static int uet_nl_put_dev(struct sk_buff *skb, struct uet_dev *dev)
 	    nla_put_u32(skb, UET_A_DEV_PDC_IDLE_MS, p.pdc_idle_ms) ||
 	    nla_put_u32(skb, UET_A_DEV_PDC_COUNT, uet_nl_pdc_count(dev)) ||
 	    nla_put_u32(skb, UET_A_DEV_PAYLOAD_MTU_ACTIVE,
-			uet_fep_payload_mtu(dev->fep)))
+			uet_fep_payload_mtu(dev->fep)) ||
+	    nla_put_u8(skb, UET_A_DEV_LOCAL_FILTER, p.local_filter) ||
+	    nla_put_u32(skb, UET_A_DEV_JOB_COUNT,
+			atomic_read(&dev->objs[UET_OBJ_JOB])) ||
+	    nla_put_u32(skb, UET_A_DEV_SKEY_COUNT,
+			atomic_read(&dev->objs[UET_OBJ_SKEY])))
 		return -EMSGSIZE;
 	return 0;
 }
 
 /* IPv4 addresses go out in their own form, not v4 mapped. */
-static int uet_nl_put_addr(struct sk_buff *skb, int attr,
-			   const struct in6_addr *a)
+int uet_nl_put_addr(struct sk_buff *skb, int attr, const struct in6_addr *a)
 {
 	if (ipv6_addr_v4mapped(a))
 		return nla_put(skb, attr, sizeof(a->s6_addr32[3]),
@@ -210,42 +246,67 @@ static int uet_nl_put_addr(struct sk_buff *skb, int attr,
 	return nla_put(skb, attr, sizeof(*a), a);
 }
 
-static int uet_nl_put_pdc(struct sk_buff *skb, struct uet_dev *dev,
-			  const struct uet_pdc_info *pdc)
-{
-	enum uet_pdc_role role = pdc->initiator ? UET_PDC_ROLE_INITIATOR :
-						  UET_PDC_ROLE_TARGET;
-	enum uet_pdc_mode mode = pdc->rod ? UET_PDC_MODE_ROD :
-					    UET_PDC_MODE_RUD;
-
-	if (nla_put_u32(skb, UET_A_PDC_DEV_INDEX, dev->ib.index) ||
-	    nla_put_string(skb, UET_A_PDC_DEV_NAME, dev_name(&dev->ib.dev)) ||
-	    nla_put_u32(skb, UET_A_PDC_ID, pdc->id) ||
-	    nla_put_u32(skb, UET_A_PDC_PEER_ID, pdc->peer_id) ||
-	    nla_put_u32(skb, UET_A_PDC_ROLE, role) ||
-	    nla_put_u32(skb, UET_A_PDC_MODE, mode) ||
-	    nla_put_string(skb, UET_A_PDC_STATE, pdc->state) ||
-	    uet_nl_put_addr(skb, UET_A_PDC_SRC, &pdc->src) ||
-	    uet_nl_put_addr(skb, UET_A_PDC_DST, &pdc->dst) ||
-	    nla_put_u8(skb, UET_A_PDC_DSCP, pdc->dscp) ||
-	    nla_put_u32(skb, UET_A_PDC_PAYLOAD_MTU, pdc->payload_mtu) ||
-	    nla_put_u32(skb, UET_A_PDC_TX_PSN, pdc->tx_psn) ||
-	    nla_put_u32(skb, UET_A_PDC_TX_UNA, pdc->tx_una) ||
-	    nla_put_u32(skb, UET_A_PDC_RX_CACK, pdc->rx_cack) ||
-	    nla_put_u32(skb, UET_A_PDC_SRTT_US, pdc->srtt_us) ||
-	    nla_put_u32(skb, UET_A_PDC_WINDOW, pdc->window) ||
-	    nla_put_uint(skb, UET_A_PDC_RETX, pdc->retx) ||
-	    nla_put_uint(skb, UET_A_PDC_TX_BYTES, pdc->tx_bytes) ||
-	    nla_put_uint(skb, UET_A_PDC_RX_BYTES, pdc->rx_bytes))
-		return -EMSGSIZE;
-	return 0;
-}
-
-static void *uet_nl_start_msg(struct sk_buff *skb,
-			      const struct genl_info *info, int flags)
+/* Begin an answer to a request. */
+void *uet_nl_start_msg(struct sk_buff *skb, const struct genl_info *info,
+		       int flags)
 {
 	return genlmsg_put(skb, info->snd_portid, info->snd_seq, info->family,
 			   flags, info->genlhdr->cmd);
+}
+
+/**
+ * uet_nl_need - an attribute that a request cannot do without
+ * @info: request
+ * @attr: type
+ * @why: what to say if it is not there
+ *
+ * Return: 0 or -EINVAL.
+ */
+int uet_nl_need(const struct genl_info *info, int attr, const char *why)
+{
+	if (info->attrs[attr])
+		return 0;
+	NL_SET_ERR_ATTR_MISS(info->extack, NULL, attr);
+	GENL_SET_ERR_MSG_FMT(info, "%s", why);
+	return -EINVAL;
+}
+
+static const char *uet_nl_reason(int err)
+{
+	switch (err) {
+	case -ENOMEM:
+		return "out of memory";
+	case -ENOSPC:
+		return "limit reached";
+	case -EPERM:
+		return "not permitted";
+	case -EIO:
+		return "the object was ended";
+	default:
+		return "refused";
+	}
+}
+
+/**
+ * uet_nl_explain - complete the extack of a request that failed
+ * @info: request
+ * @attr: on account of what, or NULL
+ * @err: -errno
+ *
+ * Who refused may have said why; where there is no text, one is chosen by the
+ * error.
+ */
+void uet_nl_explain(const struct genl_info *info, const struct nlattr *attr,
+		    int err)
+{
+	struct netlink_ext_ack *extack = info->extack;
+
+	if (!extack)
+		return;
+	if (attr && !extack->bad_attr)
+		NL_SET_BAD_ATTR(extack, attr);
+	if (!extack->_msg)
+		GENL_SET_ERR_MSG_FMT(info, "%s", uet_nl_reason(err));
 }
 
 int uet_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -279,6 +340,7 @@ static int uet_nl_dump_dev(struct sk_buff *skb, struct netlink_callback *cb,
 	hdr = uet_nl_start_msg(skb, genl_info_dump(cb), NLM_F_MULTI);
 	if (!hdr)
 		return -EMSGSIZE;
+	cb->seq = uet_nl_seq(UET_NL_DEVS);
 	if (uet_nl_put_dev(skb, dev)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
@@ -288,7 +350,45 @@ static int uet_nl_dump_dev(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-int uet_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+/**
+ * uet_nl_dump_start - before the first message of a dump: what is asked for?
+ * @cb: dump
+ * @index_attr: as for uet_nl_dev_find()
+ * @name_attr: the same; with neither in the request, it is all devices
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int uet_nl_dump_start(struct netlink_callback *cb, int index_attr,
+		      int name_attr)
+{
+	const struct genl_info *info = genl_info_dump(cb);
+	struct uet_nl_dump *d = uet_nl_dump(cb);
+	struct uet_dev *dev;
+
+	if (!info->attrs[index_attr] && !info->attrs[name_attr])
+		return 0;
+
+	dev = uet_nl_dev_find(info, index_attr, name_attr);
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	d->only = dev->ib.index;
+	d->filter = true;
+	ib_device_put(&dev->ib);
+	return 0;
+}
+
+/**
+ * uet_nl_dump_devs - fill a message of a dump, device by device
+ * @skb: message
+ * @cb: dump
+ * @fn: fills in what there is of one; goes on from uet_nl_dump.pos
+ *
+ * Context: process.
+ * Return: as dumpit(): 0 at the end, -EMSGSIZE if there is more.
+ */
+int uet_nl_dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
+		     uet_nl_dump_fn fn)
 {
 	struct uet_nl_dump *d = uet_nl_dump(cb);
 	struct net *net = genl_info_net(genl_info_dump(cb));
@@ -296,14 +396,25 @@ int uet_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct uet_dev *dev;
 	int err = 0;
 
-	cb->seq = atomic_read(&uet_nl_seq);
 	while (!err && (dev = uet_nl_dev_next(net, &pos))) {
-		err = uet_nl_dump_dev(skb, cb, dev);
+		/* the device this dump was in may have gone meanwhile */
+		if (d->pos_dev != dev->ib.index) {
+			d->pos_dev = dev->ib.index;
+			d->pos = 0;
+			d->serial = 0;
+		}
+		if (!d->filter || d->only == dev->ib.index)
+			err = fn(skb, cb, dev);
 		ib_device_put(&dev->ib);
 		if (!err)
 			d->dev_pos = pos;
 	}
 	return err;
+}
+
+int uet_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return uet_nl_dump_devs(skb, cb, uet_nl_dump_dev);
 }
 
 /* Puts the settings that a request has into @p; the number of them, or -errno. */
@@ -340,6 +451,10 @@ static int uet_nl_get_settings(const struct genl_info *info,
 		p->pdc_idle_ms = nla_get_u32(a[UET_A_DEV_PDC_IDLE_MS]);
 		n++;
 	}
+	if (a[UET_A_DEV_LOCAL_FILTER]) {
+		p->local_filter = nla_get_u8(a[UET_A_DEV_LOCAL_FILTER]);
+		n++;
+	}
 	if (!n)
 		GENL_SET_ERR_MSG(info, "no setting is given");
 	return n ?: -EINVAL;
@@ -352,21 +467,9 @@ static void uet_nl_refused(const struct genl_info *info, int n,
 	int i;
 
 	GENL_SET_ERR_MSG_FMT(info, "%s", why ?: "device refused the settings");
-	for (i = UET_A_DEV_PAYLOAD_MTU; n == 1 && i <= UET_A_DEV_PDC_IDLE_MS; i++)
+	for (i = UET_A_DEV_PAYLOAD_MTU; n == 1 && i <= UET_A_DEV_LOCAL_FILTER; i++)
 		if (info->attrs[i])
 			NL_SET_BAD_ATTR(info->extack, info->attrs[i]);
-}
-
-/*
- * The core has asked for CAP_NET_ADMIN over the socket's namespace. What
- * counts is the device's: the two are one as devices are found only in their
- * own namespace, but this check does not rest on that.
- */
-static bool uet_nl_may_set(const struct sk_buff *skb, const struct uet_dev *dev)
-{
-	const struct net *net = dev_net(uet_fep_netdev(dev->fep));
-
-	return netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN);
 }
 
 int uet_nl_dev_set_doit(struct sk_buff *skb, struct genl_info *info)
@@ -375,11 +478,6 @@ int uet_nl_dev_set_doit(struct sk_buff *skb, struct genl_info *info)
 	struct uet_fep_params p;
 	const char *why = NULL;
 	int err, n;
-
-	if (!uet_nl_may_set(skb, dev)) {
-		GENL_SET_ERR_MSG(info, "not an administrator of the device's network namespace");
-		return -EPERM;
-	}
 
 	mutex_lock(&uet_nl_set_lock);
 	uet_fep_get_params(dev->fep, &p);
@@ -391,88 +489,10 @@ int uet_nl_dev_set_doit(struct sk_buff *skb, struct genl_info *info)
 	err = uet_fep_set_params(dev->fep, &p, &why);
 	if (err)
 		uet_nl_refused(info, n, why);
-	else
-		uet_nl_changed();
 unlock:
 	mutex_unlock(&uet_nl_set_lock);
-	return err;
-}
-
-/* Hook before the first message of a dump of PDCs: what shall be dumped? */
-int uet_nl_pdc_get_start(struct netlink_callback *cb)
-{
-	const struct genl_info *info = genl_info_dump(cb);
-	struct uet_nl_dump *d = uet_nl_dump(cb);
-	struct uet_dev *dev;
-
-	if (!info->attrs[UET_A_PDC_DEV_INDEX] &&
-	    !info->attrs[UET_A_PDC_DEV_NAME])
-		return 0;
-
-	dev = uet_nl_dev_find(info, UET_A_PDC_DEV_INDEX, UET_A_PDC_DEV_NAME);
-	if (IS_ERR(dev))
-		return PTR_ERR(dev);
-	d->only = dev->ib.index;
-	d->filter = true;
-	ib_device_put(&dev->ib);
-	return 0;
-}
-
-static int uet_nl_dump_pdc(struct sk_buff *skb, struct netlink_callback *cb,
-			   struct uet_dev *dev, const struct uet_pdc_info *pdc)
-{
-	void *hdr;
-
-	hdr = uet_nl_start_msg(skb, genl_info_dump(cb), NLM_F_MULTI);
-	if (!hdr)
-		return -EMSGSIZE;
-	if (uet_nl_put_pdc(skb, dev, pdc)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
-}
-
-static int uet_nl_dump_dev_pdcs(struct sk_buff *skb,
-				struct netlink_callback *cb,
-				struct uet_dev *dev)
-{
-	struct uet_nl_dump *d = uet_nl_dump(cb);
-	struct uet_pdc_info pdc;
-	u32 pos;
-	int err;
-
-	/* the device this dump was in may have gone meanwhile */
-	if (d->pdc_dev != dev->ib.index) {
-		d->pdc_dev = dev->ib.index;
-		d->pdc_pos = 0;
-	}
-	pos = d->pdc_pos;
-	while (!uet_fep_pdc_next(dev->fep, &pos, &pdc)) {
-		err = uet_nl_dump_pdc(skb, cb, dev, &pdc);
-		if (err)
-			return err;
-		d->pdc_pos = pos;
-	}
-	return 0;
-}
-
-int uet_nl_pdc_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct uet_nl_dump *d = uet_nl_dump(cb);
-	struct net *net = genl_info_net(genl_info_dump(cb));
-	u32 pos = d->dev_pos;
-	struct uet_dev *dev;
-	int err = 0;
-
-	while (!err && (dev = uet_nl_dev_next(net, &pos))) {
-		if (!d->filter || d->only == dev->ib.index)
-			err = uet_nl_dump_dev_pdcs(skb, cb, dev);
-		ib_device_put(&dev->ib);
-		if (!err)
-			d->dev_pos = pos;
-	}
+	if (!err)
+		uet_nl_dev_notify(dev, UET_CMD_DEV_CHANGE_NTF);
 	return err;
 }
 

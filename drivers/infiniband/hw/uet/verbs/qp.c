@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
-#include "uet.h"
+#include "job.h"
 
 /* Error events and what ib_core calls them. */
 static const struct {
@@ -254,30 +254,47 @@ static int uet_qp_set_mode(struct uet_qp *qp, enum ib_qp_type type,
 	}
 }
 
-static int uet_qp_check(struct uet_qp *qp, const struct ib_qp_init_attr *init,
-			struct ib_udata *udata)
+/* A caller from before RU had choices ends with reserved. */
+static int uet_qp_request(struct ib_udata *udata, struct uet_create_qp_req *req)
 {
-	struct uet_create_qp_req req = {};
 	int err;
 
-	if (udata) {
-		err = uet_udata_in(udata, &req, sizeof(req));
-		if (err)
-			return err;
-		if (req.comp_mask)
-			return -EOPNOTSUPP;
-		if (req.reserved[0] || req.reserved[1])
-			return -EINVAL;
-	}
+	err = uet_udata_in_min(udata, req, sizeof(*req),
+			       offsetofend(struct uet_create_qp_req, reserved));
+	if (err)
+		return err;
+	return req->reserved[0] || req->reserved[1] ? -EINVAL : 0;
+}
+
+/* What only RU has is not asked for. */
+static int uet_qp_check_plain(const struct uet_create_qp_req *req)
+{
+	if (req->comp_mask)
+		return -EOPNOTSUPP;
+	return memchr_inv(&req->addressing, 0,
+			  sizeof(*req) -
+			  offsetof(struct uet_create_qp_req, addressing)) ?
+	       -EINVAL : 0;
+}
+
+/* Takes the job key of RU, which uet_ru_release() gives back. */
+static int uet_qp_check(struct uet_qp *qp, const struct ib_qp_init_attr *init,
+			const struct uet_create_qp_req *req)
+{
+	int err;
+
 	if (init->create_flags || init->rwq_ind_tbl ||
 	    init->source_qpn)
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
 	err = uet_qp_check_caps(&init->cap);
+	if (!err)
+		err = uet_qp_set_mode(qp, init->qp_type, req->driver_qp_type);
 	if (err)
 		return err;
-	return uet_qp_set_mode(qp, init->qp_type, req.driver_qp_type);
+	return qp->mode == UET_EP_RUD ? uet_ru_check(qp, req) :
+					uet_qp_check_plain(req);
 }
 
 static int uet_sq_create(struct uet_qp *qp, const struct ib_qp_cap *cap,
@@ -301,8 +318,15 @@ static int uet_sq_create(struct uet_qp *qp, const struct ib_qp_cap *cap,
 	sq->sges = kvcalloc((size_t)depth * sges, sizeof(*sq->sges), gfp);
 	if (!sq->wqe || !sq->slots || !sq->sges)
 		return -ENOMEM;
-	for (i = 0; i < depth; i++)
+	for (i = 0; i < depth; i++) {
 		sq->slots[i].msg.sge = sq->sges + (size_t)i * sges;
+		sq->slots[i].turn = i;
+	}
+	if (qp->mode == UET_EP_RUD && sq->max_inline) {
+		sq->data = kvcalloc(depth, sq->max_inline, gfp);
+		if (!sq->data)
+			return -ENOMEM;
+	}
 	sq->ring = uet_ring_create(udata, depth, stride);
 	return PTR_ERR_OR_ZERO(sq->ring);
 }
@@ -310,13 +334,14 @@ static int uet_sq_create(struct uet_qp *qp, const struct ib_qp_cap *cap,
 static void uet_qp_free_queues(struct uet_qp *qp)
 {
 	uet_ring_free(qp->sq.ring);
+	kvfree(qp->sq.data);
 	kvfree(qp->sq.sges);
 	kvfree(qp->sq.slots);
 	kfree(qp->sq.wqe);
 	uet_rq_free(&qp->rq);
 }
 
-static int uet_qp_number(struct uet_qp *qp)
+static int uet_qp_number(struct uet_qp *qp, const struct uet_create_qp_req *req)
 {
 	struct uet_dev *dev = qp->dev;
 	int err;
@@ -326,6 +351,9 @@ static int uet_qp_number(struct uet_qp *qp)
 		qp->ib.qp_num = UET_GSI_QPN;
 		return xa_insert(&dev->qps, UET_GSI_QPN, qp, GFP_KERNEL);
 	}
+	if (qp->addressing == UET_ADDR_ABSOLUTE &&
+	    req->comp_mask & (UET_CREATE_QP_PID | UET_CREATE_QP_RI))
+		return uet_ru_number(qp, req);
 	err = xa_alloc_cyclic(&dev->qps, &n, qp,
 			      XA_LIMIT(UET_QPN_MIN, UET_QPN_MAX),
 			      &dev->qp_next, GFP_KERNEL);
@@ -340,6 +368,7 @@ static void uet_qp_init(struct uet_qp *qp, const struct ib_qp_init_attr *init)
 	mutex_init(&qp->mutex);
 	INIT_LIST_HEAD(&qp->counter_node);
 	INIT_LIST_HEAD(&qp->odp_node);
+	INIT_LIST_HEAD(&qp->mrs);
 	uet_queue_lock_init(&qp->sq.lock, qp->user);
 	uet_look_init(qp);
 	qp->rxq = init->srq ? &to_usrq(init->srq)->rq : &qp->rq;
@@ -355,7 +384,8 @@ static void uet_qp_init(struct uet_qp *qp, const struct ib_qp_init_attr *init)
 	if (qp->mode == UET_EP_RUD) {
 		/* Peers need a key for each access; the QP adds no bar. */
 		qp->attr.qp_access_flags = IB_ACCESS_REMOTE_READ |
-					   IB_ACCESS_REMOTE_WRITE;
+					   IB_ACCESS_REMOTE_WRITE |
+					   IB_ACCESS_REMOTE_ATOMIC;
 		qp->attr.max_rd_atomic = UET_MAX_RD_ATOMIC;
 		qp->attr.timeout = 14;
 		qp->attr.retry_cnt = 7;
@@ -371,7 +401,8 @@ static void uet_qp_set_caps(struct uet_qp *qp, struct ib_qp_cap *cap)
 	qp->attr.cap = *cap;
 }
 
-static int uet_qp_ep_create(struct uet_qp *qp)
+static int uet_qp_ep_create(struct uet_qp *qp,
+			    const struct uet_create_qp_req *req)
 {
 	struct uet_ep_attr attr = {
 		.mode = qp->mode,
@@ -380,24 +411,52 @@ static int uet_qp_ep_create(struct uet_qp *qp)
 		.initiator = qp->ib.qp_num,
 	};
 
+	if (qp->mode == UET_EP_RUD)
+		return uet_ru_ep_create(qp, req);
+	qp->wire = attr.wire;
+	qp->src_id = attr.initiator;
 	qp->ep = uet_ep_create(qp->dev->fep, &attr, qp);
 	return PTR_ERR_OR_ZERO(qp->ep);
 }
 
 static int uet_qp_respond(const struct uet_qp *qp, struct ib_udata *udata)
 {
-	struct uet_create_qp_resp resp = { .wire_qpn = qp->ib.qp_num };
+	struct uet_create_qp_resp resp = { .wire_qpn = qp->wire };
 
 	if (!udata)
 		return 0;
+	if (qp->mode == UET_EP_RUD)
+		uet_ru_respond(qp, &resp);
 	uet_ring_info(qp->sq.ring, &resp.sq);
 	uet_ring_info(qp->rq.ring, &resp.rq);
 	return uet_udata_out(udata, &resp, sizeof(resp));
 }
 
+/* Queues and number; what is left by a failure is for the caller. */
+static int uet_qp_build(struct uet_qp *qp, struct ib_qp_init_attr *init,
+			const struct uet_create_qp_req *req,
+			struct ib_udata *udata)
+{
+	int err;
+
+	uet_qp_init(qp, init);
+	err = uet_sq_create(qp, &init->cap, udata);
+	if (!err)
+		err = uet_rq_create(&qp->rq, qp->ib.pd,
+				    uet_depth(init->cap.max_recv_wr),
+				    init->cap.max_recv_sge, udata);
+	if (!err)
+		err = uet_qp_number(qp, req);
+	if (err)
+		return err;
+	uet_qp_set_caps(qp, &init->cap);
+	return 0;
+}
+
 int uet_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
 		  struct ib_udata *udata)
 {
+	struct uet_create_qp_req req = {};
 	struct uet_qp *qp = to_uqp(ib);
 	int err;
 
@@ -407,35 +466,32 @@ int uet_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
 		init->cap.max_recv_wr = 0;
 		init->cap.max_recv_sge = 0;
 	}
-	err = uet_qp_check(qp, init, udata);
+	err = uet_qp_request(udata, &req) ?: uet_qp_check(qp, init, &req);
 	if (err)
 		return err;
 	err = uet_obj_take(qp->dev, UET_OBJ_QP);
 	if (err)
-		return err;
-	uet_qp_init(qp, init);
-	err = uet_sq_create(qp, &init->cap, udata);
-	if (!err)
-		err = uet_rq_create(&qp->rq, ib->pd,
-				    uet_depth(init->cap.max_recv_wr),
-				    init->cap.max_recv_sge, udata);
-	if (!err)
-		err = uet_qp_number(qp);
+		goto err_release;
+	err = uet_qp_build(qp, init, &req, udata);
 	if (err)
 		goto err_queues;
-	uet_qp_set_caps(qp, &init->cap);
-	err = uet_qp_respond(qp, udata);
-	if (!err)
-		err = uet_qp_ep_create(qp);
+	err = uet_qp_ep_create(qp, &req);
 	if (err)
 		goto err_number;
+	err = uet_qp_respond(qp, udata);
+	if (err)
+		goto err_ep;
 	return 0;
 
+err_ep:
+	uet_ep_destroy(qp->ep);
 err_number:
 	xa_erase(&qp->dev->qps, ib->qp_num);
 err_queues:
 	uet_qp_free_queues(qp);
 	uet_obj_give(qp->dev, UET_OBJ_QP);
+err_release:
+	uet_ru_release(qp);
 	return err;
 }
 
@@ -451,6 +507,7 @@ int uet_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	uet_qp_stop(qp);
 	mutex_unlock(&qp->mutex);
 	uet_ep_destroy(qp->ep);
+	uet_rkey_detach_all(qp);
 	uet_qp_put(qp);
 	wait_for_completion(&qp->gone);
 
@@ -460,6 +517,7 @@ int uet_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	uet_path_put(qp->path);
 	uet_qp_free_queues(qp);
 	xa_erase(&qp->dev->qps, ib->qp_num);
+	uet_ru_release(qp);
 	uet_obj_give(qp->dev, UET_OBJ_QP);
 	return 0;
 }

@@ -301,9 +301,13 @@ static void uet_recv_cqe(const struct uet_qp *qp, const struct uet_recv_wr *wr,
 		cqe->flags |= UET_CQE_WITH_INV;
 		cqe->imm_data = (u32)rx->match;
 	}
-	/* WRITE carries the wish in its header data, uet-wire 4. */
+	/*
+	 * WRITE carries the wish in its header data, uet-wire 4; of RU that is
+	 * all immediate and wakes in any case.
+	 */
 	if (rx->solicited ||
-	    (rx->op == UET_OP_WRITE && rx->hdata & BIT_ULL(32)))
+	    (rx->op == UET_OP_WRITE &&
+	     (qp->mode == UET_EP_RUD || rx->hdata & BIT_ULL(32))))
 		cqe->flags |= UET_CQE_SOLICITED;
 	if (qp->grh)
 		cqe->flags |= UET_CQE_GRH;

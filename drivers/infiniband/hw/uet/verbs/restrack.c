@@ -4,7 +4,7 @@
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
-#include "uet.h"
+#include "job.h"
 
 static const char *uet_mode_name(const struct uet_qp *qp)
 {
@@ -53,6 +53,20 @@ static int uet_fill_rq(struct sk_buff *msg, struct uet_rq *rq)
 	return 0;
 }
 
+static int uet_fill_ru(struct sk_buff *msg, const struct uet_qp *qp)
+{
+	if (qp->mode != UET_EP_RUD)
+		return 0;
+	if (rdma_nl_put_driver_string(msg, "addressing",
+				      qp->addressing == UET_ADDR_RELATIVE ?
+				      "relative" : "absolute") ||
+	    rdma_nl_put_driver_u32_hex(msg, "src_id", qp->src_id) ||
+	    (qp->jkey && rdma_nl_put_driver_u32(msg, "job",
+						qp->jkey->job->obj.id)))
+		return -EMSGSIZE;
+	return 0;
+}
+
 int uet_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ib)
 {
 	struct nlattr *nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
@@ -61,7 +75,8 @@ int uet_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ib)
 	if (!nest)
 		return -EMSGSIZE;
 	if (rdma_nl_put_driver_string(msg, "mode", uet_mode_name(qp)) ||
-	    rdma_nl_put_driver_u32_hex(msg, "wire_qpn", ib->qp_num) ||
+	    rdma_nl_put_driver_u32_hex(msg, "wire_qpn", qp->wire) ||
+	    uet_fill_ru(msg, qp) ||
 	    uet_fill_sq(msg, qp) || uet_fill_rq(msg, &qp->rq) ||
 	    rdma_nl_put_driver_u32(msg, "rq_active",
 				   atomic_read(&qp->recvs)) ||
@@ -112,7 +127,26 @@ static const char *uet_mr_kind(const struct uet_mr *mr)
 		return "fast-register";
 	if (mr->mkey.kind == UET_MKEY_DMA)
 		return "dma";
+	if (mr->parent)
+		return "derived";
 	return mr->dmabuf ? "dma-buf" : "user";
+}
+
+/* For whom it is, beside its protection domain. */
+static int uet_fill_mr_scope(struct sk_buff *msg, const struct uet_mr *mr)
+{
+	const struct uet_mkey *mkey = &mr->mkey;
+
+	if (mkey->scope & UET_SCOPE_CHOSEN &&
+	    rdma_nl_put_driver_u32(msg, "chosen_key", 1))
+		return -EMSGSIZE;
+	if (mkey->scope & UET_SCOPE_JOB &&
+	    rdma_nl_put_driver_u32(msg, "job", mkey->job_id))
+		return -EMSGSIZE;
+	if (mkey->scope & UET_SCOPE_QP &&
+	    rdma_nl_put_driver_u32(msg, "attached", !!READ_ONCE(mkey->qp)))
+		return -EMSGSIZE;
+	return 0;
 }
 
 int uet_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ib)
@@ -134,6 +168,7 @@ int uet_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ib)
 	}
 	spin_unlock_bh(&mr->mkey.lock);
 	if (rdma_nl_put_driver_string(msg, "kind", uet_mr_kind(mr)) ||
+	    uet_fill_mr_scope(msg, mr) ||
 	    rdma_nl_put_driver_u32(msg, "valid", valid) ||
 	    rdma_nl_put_driver_u32_hex(msg, "access", access) ||
 	    rdma_nl_put_driver_u32(msg, "blocks", blocks) ||

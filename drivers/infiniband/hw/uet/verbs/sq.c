@@ -7,8 +7,14 @@
  * checked (wqe.c), and hands over a message. Messages may end in any order;
  * requests complete in the order they were posted. The first failure ends the
  * RC queue (or takes the send queue of a datagram QP to SQE) and what follows
- * is flushed. An RU queue has many peers: a request that one of them fails
- * completes in error alone, and only a bad entry takes it to SQE.
+ * is flushed.
+ *
+ * An RU queue has many peers, of which a slow one must not delay the others:
+ * requests complete in the order in which they end. One that a peer fails
+ * completes in error alone, and only a bad entry takes the queue to SQE, where
+ * entries that were not started are flushed. All of an entry is copied when it
+ * is started, so with each completion, whichever it is, the room of the oldest
+ * entry is free again.
  */
 #include <linux/sched.h>
 
@@ -63,6 +69,7 @@ static u8 uet_send_status(const struct uet_qp *qp, int status)
 	case UET_RC_BAD_MKEY:
 	case UET_RC_BAD_ADDR:
 	case UET_RC_PERM_VIOLATION:
+	case UET_RC_BAD_JOB_ID:
 	case UET_RC_AT_INVALID ... UET_RC_AT_OUT_OF_RANGE:
 		return IB_WC_REM_ACCESS_ERR;
 	case UET_RC_UNSUPPORTED_OP:
@@ -74,6 +81,10 @@ static u8 uet_send_status(const struct uet_qp *qp, int status)
 	case UET_RC_AMO_UNSUPPORTED_SIZE:
 	case UET_RC_AMO_UNALIGNED:
 		return IB_WC_REM_INV_REQ_ERR;
+	case UET_RC_UNDELIVERABLE:
+		/* The peer of a connection has gone; RU named it wrong. */
+		return qp->mode == UET_EP_RUD ? IB_WC_REM_INV_REQ_ERR :
+						IB_WC_REM_OP_ERR;
 	default:
 		/* A NACK that ends the PDC, or what else the peer says. */
 		return status >= UET_ST_NACK ? IB_WC_FATAL_ERR :
@@ -107,7 +118,7 @@ static void uet_slot_done(struct uet_sq_slot *slot, u8 status, u32 vendor)
 }
 
 /*
- * The oldest request failed. RC goes to error; datagrams and RU, whose queues
+ * A request that is to complete now failed. RC goes to error; datagrams and RU, whose queues
  * serve many peers, to SQE. sq->lock held.
  */
 static void uet_sq_fail(struct uet_qp *qp, const struct uet_sq_slot *slot)
@@ -153,20 +164,23 @@ static void uet_sq_count(struct uet_qp *qp, const struct uet_sq_slot *slot)
 }
 
 /*
- * Complete the oldest request. Its ring entry is free before its completion
- * can be seen, or a poller might find the ring full. sq->lock held.
+ * Complete a request. A ring entry is free before the completion can be seen,
+ * or a poller might find the ring full. sq->lock held.
  */
-static void uet_sq_retire_one(struct uet_qp *qp, struct uet_defer *d)
+static void uet_sq_retire_one(struct uet_qp *qp, struct uet_sq_slot *slot,
+			      struct uet_defer *d)
 {
 	struct uet_sq *sq = &qp->sq;
-	struct uet_sq_slot *slot = uet_sq_slot(sq, sq->cons);
-	u8 status = sq->error ? IB_WC_WR_FLUSH_ERR : slot->status;
+	u8 status = slot->status;
 
+	if (sq->error && qp->mode != UET_EP_RUD)
+		status = IB_WC_WR_FLUSH_ERR;
 	if (status != IB_WC_SUCCESS && !sq->error)
 		uet_sq_fail(qp, slot);
 	if (status == IB_WC_SUCCESS && !uet_op_is_local(slot->opcode))
 		uet_sq_count(qp, slot);
 	slot->state = UET_SLOT_FREE;
+	sq->slots[sq->cons & (sq->ring->depth - 1)].turn = slot - sq->slots;
 	sq->cons++;
 	/* Pairs with the acquire of user space: we are done with the entry. */
 	smp_store_release(&sq->ring->hdr->cons, sq->cons);
@@ -177,14 +191,25 @@ static void uet_sq_retire_one(struct uet_qp *qp, struct uet_defer *d)
 		uet_sq_push(qp, slot, status, d);
 }
 
-/* sq->lock held. */
-static void uet_sq_retire(struct uet_qp *qp, struct uet_defer *d)
+static void uet_sq_retire_in_order(struct uet_qp *qp, struct uet_defer *d)
 {
 	struct uet_sq *sq = &qp->sq;
 
 	while (sq->cons != sq->next &&
 	       uet_sq_slot(sq, sq->cons)->state == UET_SLOT_DONE)
-		uet_sq_retire_one(qp, d);
+		uet_sq_retire_one(qp, uet_sq_slot(sq, sq->cons), d);
+}
+
+/* @slot is done: complete what can be. sq->lock held. */
+static void uet_sq_retire(struct uet_qp *qp, struct uet_sq_slot *slot,
+			  struct uet_defer *d)
+{
+	struct uet_sq *sq = &qp->sq;
+
+	if (qp->mode == UET_EP_RUD)
+		uet_sq_retire_one(qp, slot, d);
+	else
+		uet_sq_retire_in_order(qp, d);
 	if (sq->cons == sq->next && qp->sqd_event) {
 		qp->sqd_event = false;
 		uet_qp_event(qp, UET_QP_EV_SQ_DRAINED);
@@ -215,7 +240,7 @@ void uet_msg_done(struct uet_ep *ep, struct uet_msg *msg, int status,
 	sq->active--;
 	if (uet_op_fetches(slot->opcode))
 		sq->reads--;
-	uet_sq_retire(qp, d);
+	uet_sq_retire(qp, slot, d);
 	resume = sq->blocked;
 	sq->blocked = false;
 	uet_sq_unlock(qp, irq);
@@ -282,7 +307,7 @@ static void uet_sq_flush_next(struct uet_qp *qp, struct uet_defer *d)
 	uet_slot_drop(slot);
 	uet_slot_done(slot, IB_WC_WR_FLUSH_ERR, 0);
 	sq->next++;
-	uet_sq_retire(qp, d);
+	uet_sq_retire(qp, slot, d);
 }
 
 /*
@@ -325,7 +350,7 @@ static bool uet_sq_start_next(struct uet_qp *qp, struct uet_sq_slot *slot,
 		slot->bad = true;
 		sq->next++;
 		sq->halted = true;
-		uet_sq_retire(qp, d);
+		uet_sq_retire(qp, slot, d);
 		return false;
 	}
 	slot->state = UET_SLOT_HELD;
@@ -360,7 +385,7 @@ static void uet_sq_do_local(struct uet_qp *qp, struct uet_sq_slot *slot,
 		slot->bad = true;
 		sq->halted = true;
 	}
-	uet_sq_retire(qp, d);
+	uet_sq_retire(qp, slot, d);
 	uet_sq_unlock(qp, irq);
 }
 
@@ -373,7 +398,7 @@ static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	u8 status = IB_WC_SUCCESS;
-	struct uet_sq_slot *slot;
+	struct uet_sq_slot *slot = NULL;
 	enum uet_sq_todo todo;
 	bool start, blocked;
 
@@ -381,11 +406,12 @@ static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 	todo = uet_sq_todo(qp);
 	if (todo == UET_SQ_FLUSH)
 		uet_sq_flush_next(qp, d);
+	if (todo == UET_SQ_START)
+		slot = uet_sq_slot(sq, sq->next);
 	uet_sq_unlock(qp, irq);
-	if (todo != UET_SQ_START)
+	if (!slot)
 		return todo == UET_SQ_FLUSH;
 
-	slot = uet_sq_slot(sq, sq->next);
 	if (slot->state == UET_SLOT_FREE)
 		status = uet_wqe_prepare(qp, slot,
 					 uet_ring_at(sq->ring, sq->next));
@@ -562,6 +588,7 @@ void uet_sq_reset(struct uet_qp *qp)
 
 		uet_slot_drop(slot);
 		slot->state = UET_SLOT_FREE;
+		slot->turn = i;
 	}
 	irq = uet_sq_lock(qp);
 	sq->prod = 0;

@@ -23,6 +23,7 @@
 #include <linux/log2.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -45,6 +46,10 @@
 #define UET_MAX_MR		BIT(20)
 #define UET_MAX_MW		BIT(20)
 #define UET_MAX_AH		BIT(20)
+#define UET_MAX_JOB		BIT(16)
+#define UET_MAX_SKEY		BIT(16)
+#define UET_MAX_JKEY		BIT(20)
+#define UET_MAX_JOB_ADDR	BIT(20)
 #define UET_MAX_CQE		BIT(20)
 #define UET_MAX_INLINE		512
 #define UET_MAX_RD_ATOMIC	128
@@ -70,6 +75,9 @@
 #define UET_SQ_BUDGET		64
 /* So many requests started at once are a batch, see doorbell.c. */
 #define UET_SQ_BATCH		4
+
+struct uet_jkey;
+struct uet_qp;
 
 /* Where ib_core makes room for a driver's part: there is none. */
 struct uet_rdma_counter {
@@ -98,6 +106,9 @@ enum uet_obj {
 	UET_OBJ_MR,
 	UET_OBJ_MW,
 	UET_OBJ_AH,
+	UET_OBJ_JOB,
+	UET_OBJ_SKEY,
+	UET_OBJ_JKEY,
 	UET_OBJ_NR
 };
 
@@ -118,8 +129,17 @@ struct uet_dev {
 	struct uet_qp_stats counted;	/* by counters that are gone */
 	struct xarray ahs;	/* handle -> struct uet_ah of user space */
 	u32 ah_next;
+	struct mutex job_mutex;	/* see job.h */
+	struct xarray jobs;	/* JobID -> struct uet_job */
+	struct xarray skeys;	/* id -> struct uet_skey */
+	u32 skey_next;
+	struct xarray jkeys;	/* index -> struct uet_jkey; RCU readers */
+	u32 jkey_next;
+	struct rhltable rkeys;	/* chosen remote keys, struct uet_mkey */
+	struct mutex rkey_mutex;	/* changes of rkeys and attachments */
 
 	atomic_t objs[UET_OBJ_NR];
+	bool announced;		/* by netlink */
 	int port_state;		/* last one told to users, enum ib_port_state */
 };
 
@@ -127,8 +147,14 @@ struct uet_ucontext {
 	struct ib_ucontext ib;
 };
 
+/**
+ * struct uet_pd - protection domain
+ * @ib: what ib_core sees
+ * @jobs: JobID -> struct uet_jkey of this domain; RCU readers
+ */
 struct uet_pd {
 	struct ib_pd ib;
+	struct xarray jobs;
 };
 
 struct uet_ah {
@@ -224,6 +250,13 @@ struct uet_map {
 	struct rcu_head rcu;
 };
 
+/* For whom a region is, beside its protection domain. */
+enum uet_mkey_scope {
+	UET_SCOPE_CHOSEN	= BIT(0),	/* @rkey was chosen, is in rkeys */
+	UET_SCOPE_JOB		= BIT(1),	/* peers of @job_id only */
+	UET_SCOPE_QP		= BIT(2),	/* through @qp only */
+};
+
 enum uet_mkey_kind {
 	UET_MKEY_MR,		/* never changes once it is published */
 	UET_MKEY_DMA,		/* the same: all kernel addresses */
@@ -244,6 +277,12 @@ enum uet_mkey_kind {
  * @iova: address of the first byte as users name it
  * @length: bytes
  * @off: where in @map the first byte is
+ * @scope: enum uet_mkey_scope; never changes
+ * @job_id: UET_SCOPE_JOB: the job, held by uet_mr.jkey; never changes
+ * @qp: UET_SCOPE_QP: the QP that the region is attached to, or NULL; compared
+ *	only. Written under uet_dev.rkey_mutex
+ * @rkey: UET_SCOPE_CHOSEN: key as on the wire; never changes
+ * @rkey_node: entry of uet_dev.rkeys, by @rkey
  * @rcu: for freeing
  */
 struct uet_mkey {
@@ -257,6 +296,11 @@ struct uet_mkey {
 	u64 iova;
 	u64 length;
 	u64 off;
+	u8 scope;
+	u32 job_id;
+	const struct uet_qp *qp;
+	u64 rkey;
+	struct rhlist_head rkey_node;
 	struct rcu_head rcu;
 };
 
@@ -271,6 +315,10 @@ struct uet_mkey {
  * @fr: FRWR: two maps, so that one can be filled while the other is in use
  * @fr_next: FRWR: the one that map_mr_sg() filled last
  * @fr_ready: FRWR: @fr_next waits for its REG_MR
+ * @jkey: job key of a region for one job, with a use; else NULL
+ * @parent: region that this one is a part of, counted in its @children
+ * @children: regions derived from this one; INT_MIN once none may be
+ * @qp_node: entry of uet_qp.mrs; under uet_dev.rkey_mutex
  */
 struct uet_mr {
 	struct ib_mr ib;
@@ -282,6 +330,10 @@ struct uet_mr {
 	struct uet_map *fr[2];
 	u8 fr_next;
 	bool fr_ready;
+	struct uet_jkey *jkey;
+	struct uet_mr *parent;
+	atomic_t children;
+	struct list_head qp_node;
 };
 
 /**
@@ -316,6 +368,9 @@ enum uet_slot_state {
  * @opcode: enum uet_wqe_op
  * @flags: enum uet_wqe_flags
  * @bad: the entry itself was wrong
+ * @turn: of the slot at place i: number of the slot that entry i (modulo the
+ *	depth) gets. Slots go round: the one that completed as the i-th is used
+ *	again by entry i + depth
  */
 struct uet_sq_slot {
 	struct uet_msg msg;
@@ -328,21 +383,24 @@ struct uet_sq_slot {
 	u8 opcode;
 	u8 flags;
 	bool bad;
+	u16 turn;
 };
 
 /**
  * struct uet_sq - send queue
  * @lock: protects all below except @wqe and slots in other hands
  * @ring: WQEs; NULL for depth 0
- * @slots: one per ring entry
+ * @slots: as many as ring entries; see uet_sq_slot()
  * @sges: memory of the slots' scatter lists
+ * @data: RU: memory of the slots' inline data, since their entries are given
+ *	back before they complete; else NULL: inline data stays in the ring
  * @wqe: the entry being checked, a private copy; owned by the runner
  * @max_sge: per request
  * @max_inline: bytes per request
  * @sig_all: every request completes with a CQE
  * @prod: kernel QPs: next entry to post
  * @next: next entry to start
- * @cons: oldest entry that has not completed
+ * @cons: requests that have completed. In order, the oldest that has not
  * @reads: READs and atomics with the engine
  * @active: messages with the engine
  * @running: somebody works on the queue
@@ -363,6 +421,7 @@ struct uet_sq {
 	struct uet_ringbuf *ring;
 	struct uet_sq_slot *slots;
 	struct uet_sge *sges;
+	void *data;
 	void *wqe;
 	u32 max_sge;
 	u32 max_inline;
@@ -493,6 +552,11 @@ enum uet_qp_event {
  * @state: enum ib_qp_state; goes to error from any context by cmpxchg,
  *	elsewhere only under @mutex
  * @qkey: datagrams
+ * @wire: what peers address it by: RI and PIDonFEP
+ * @src_id: what receivers see as source id
+ * @addressing: RU: enum uet_addressing
+ * @jkey: RU: job key of its own job, with a use; or NULL
+ * @mrs: regions attached to it; under uet_dev.rkey_mutex
  * @access: RC, RU: what peers may do at all, enum ib_access_flags
  * @max_reads: READs and atomics under way at a time
  * @comm_est: IB_EVENT_COMM_EST was given
@@ -529,6 +593,11 @@ struct uet_qp {
 
 	int state;
 	u32 qkey;
+	u32 wire;
+	u32 src_id;
+	u8 addressing;
+	struct uet_jkey *jkey;
+	struct list_head mrs;
 	int access;
 	u32 max_reads;
 	unsigned long comm_est;
@@ -676,9 +745,13 @@ static inline u32 uet_ring_used(u32 prod, u32 cons)
 	return prod - cons;
 }
 
+/*
+ * Slot of entry @i, from when entry i - depth has completed until as many
+ * requests as @i have.
+ */
 static inline struct uet_sq_slot *uet_sq_slot(const struct uet_sq *sq, u32 i)
 {
-	return &sq->slots[i & (sq->ring->depth - 1)];
+	return &sq->slots[sq->slots[i & (sq->ring->depth - 1)].turn];
 }
 
 /* main.c */
@@ -695,6 +768,8 @@ void uet_nl_exit(void);
 /* device.c */
 extern const struct ib_device_ops uet_dev_ops;
 int uet_udata_in(struct ib_udata *udata, void *req, size_t size);
+int uet_udata_in_min(struct ib_udata *udata, void *req, size_t size,
+		     size_t min);
 int uet_udata_out(struct ib_udata *udata, const void *resp, size_t size);
 int uet_udata_none(struct ib_udata *udata);
 int uet_obj_take(struct uet_dev *dev, enum uet_obj obj);
@@ -735,8 +810,8 @@ void uet_map_revoke(struct uet_map *map);
 void uet_map_kill(struct uet_dev *dev, struct uet_map *map);
 int uet_mkey_local(const struct ib_pd *pd, bool user, u32 lkey, u64 addr,
 		   u32 len, bool write, struct uet_sge *sge);
-enum uet_rc uet_mkey_remote(struct uet_ep *ep, u64 key, u64 addr, u32 len,
-			    u8 access, struct uet_sge *sge);
+enum uet_rc uet_mkey_remote(struct uet_ep *ep, u32 job_id, u64 key, u64 addr,
+			    u32 len, u8 access, struct uet_sge *sge);
 bool uet_mkey_may_invalidate(const struct uet_qp *qp, u32 key);
 int uet_mkey_invalidate(const struct uet_qp *qp, u32 key);
 bool uet_mkey_busy(struct uet_dev *dev, u32 key);
@@ -756,6 +831,7 @@ struct ib_mr *uet_rereg_user_mr(struct ib_mr *ib, int flags, u64 start,
 				u64 length, u64 iova, int access,
 				struct ib_pd *pd, struct ib_udata *udata);
 int uet_dereg_mr(struct ib_mr *ib, struct ib_udata *udata);
+void uet_mr_end(struct uet_dev *dev, struct uet_mr *mr);
 
 /* dmabuf.c */
 #if IS_ENABLED(CONFIG_DMA_SHARED_BUFFER)

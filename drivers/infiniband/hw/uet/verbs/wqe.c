@@ -7,7 +7,7 @@
 #include <linux/bitfield.h>
 #include <linux/string.h>
 
-#include "uet.h"
+#include "job.h"
 
 #define OP(op)		BIT(UET_WQE_##op)
 #define OPS_SEND	(OP(SEND) | OP(SEND_IMM))
@@ -18,9 +18,10 @@
 #define OPS_UD		OPS_SEND
 #define OPS_UC		(OPS_SEND | OP(SEND_INV) | OPS_WRITE | OPS_LOCAL)
 #define OPS_RC		(OPS_UC | OPS_FETCH | OP(ATOMIC_WRITE) | OP(FLUSH))
-#define OPS_RU		(OPS_SEND | OPS_WRITE | OP(READ))
+#define OPS_RU		(OPS_SEND | OPS_WRITE | OPS_FETCH)
 #define UET_WQE_FLAGS	(UET_WQE_SIGNALED | UET_WQE_SOLICITED | \
 			 UET_WQE_FENCE | UET_WQE_INLINE)
+#define UET_WQE_RU_FLAGS (UET_WQE_DELIVERY | UET_WQE_ADDR_IDX)
 
 /**
  * uet_op_ok - does a QP have this operation?
@@ -87,8 +88,11 @@ static bool uet_wqe_ok(const struct uet_qp *qp, const struct uet_send_wqe *wqe)
 {
 	const struct uet_sq *sq = &qp->sq;
 
+	if (qp->mode != UET_EP_RUD &&
+	    (wqe->flags & UET_WQE_RU_FLAGS || wqe->jkey || wqe->addr_idx))
+		return false;
 	if (!uet_op_ok(qp, wqe->opcode) ||
-	    wqe->flags & ~UET_WQE_FLAGS || wqe->jkey || wqe->addr_idx ||
+	    wqe->flags & ~(UET_WQE_FLAGS | UET_WQE_RU_FLAGS) ||
 	    (wqe->mr_lkey && wqe->opcode != UET_WQE_BIND_MW) ||
 	    memchr_inv(wqe->reserved, 0, sizeof(wqe->reserved)))
 		return false;
@@ -134,16 +138,25 @@ static u8 uet_wqe_sges(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 
 /*
  * Inline data stays in the ring until the request completes. User space may
- * change it meanwhile; that spoils its own message and nothing else.
+ * change it meanwhile; that spoils its own message and nothing else. RU gives
+ * entries back in another order than it got them, so there it is copied.
  */
-static void uet_wqe_inline(const struct uet_send_wqe *wqe, void *entry,
-			   struct uet_msg *msg)
+static void uet_wqe_inline(const struct uet_sq *sq,
+			   const struct uet_send_wqe *wqe, void *entry,
+			   struct uet_sq_slot *slot)
 {
+	struct uet_msg *msg = &slot->msg;
+	void *data = entry + sizeof(*wqe);
+
 	msg->len = wqe->inline_len;
 	if (!msg->len)
 		return;
+	if (sq->data) {
+		data = sq->data + (size_t)(slot - sq->slots) * sq->max_inline;
+		memcpy(data, wqe + 1, msg->len);
+	}
 	msg->sge[0] = (struct uet_sge){
-		.off = (uintptr_t)entry + sizeof(*wqe),
+		.off = (uintptr_t)data,
 		.len = msg->len,
 	};
 	msg->nr_sge = 1;
@@ -163,12 +176,13 @@ static void uet_wqe_operand(void *entry, struct uet_msg *msg)
 
 /* The memory of a request. */
 static u8 uet_wqe_data(struct uet_qp *qp, const struct uet_send_wqe *wqe,
-		       void *entry, struct uet_msg *msg)
+		       void *entry, struct uet_sq_slot *slot)
 {
+	struct uet_msg *msg = &slot->msg;
 	u8 status = IB_WC_SUCCESS;
 
 	if (wqe->flags & UET_WQE_INLINE)
-		uet_wqe_inline(wqe, entry, msg);
+		uet_wqe_inline(&qp->sq, wqe, entry, slot);
 	else if (wqe->opcode == UET_WQE_ATOMIC_WRITE && !wqe->num_sge)
 		uet_wqe_operand(entry, msg);
 	else
@@ -186,6 +200,8 @@ static u8 uet_wqe_target(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 {
 	struct uet_msg *msg = &slot->msg;
 
+	if (qp->mode == UET_EP_RUD)
+		return uet_ru_target(qp, wqe, msg);
 	if (qp->user) {
 		msg->path = uet_ah_path(qp, wqe->ah);
 	} else {
@@ -195,17 +211,14 @@ static u8 uet_wqe_target(struct uet_qp *qp, const struct uet_send_wqe *wqe,
 	if (!msg->path || wqe->dest_qpn > UET_QPN_MAX)
 		return IB_WC_LOC_QP_OP_ERR;
 	msg->peer_wire = wqe->dest_qpn;
-	if (qp->mode == UET_EP_UUD) {
-		/* A Q_Key with the top bit set stands for the QP's own. */
-		msg->match = wqe->qkey & BIT(31) ? READ_ONCE(qp->qkey) :
-						   wqe->qkey;
-		if (msg->len > ib_mtu_enum_to_int(uet_active_mtu(qp->dev)))
-			return IB_WC_LOC_LEN_ERR;
-	}
+	/* A Q_Key with the top bit set stands for the QP's own. */
+	msg->match = wqe->qkey & BIT(31) ? READ_ONCE(qp->qkey) : wqe->qkey;
+	if (msg->len > ib_mtu_enum_to_int(uet_active_mtu(qp->dev)))
+		return IB_WC_LOC_LEN_ERR;
 	return IB_WC_SUCCESS;
 }
 
-/* What goes into the headers. */
+/* What goes into the headers. SEND_INV has no header data and no RU. */
 static void uet_wqe_headers(const struct uet_qp *qp,
 			    const struct uet_send_wqe *wqe,
 			    struct uet_msg *msg)
@@ -266,13 +279,18 @@ static void uet_wqe_headers(const struct uet_qp *qp,
 		msg->match = wqe->rkey;
 		msg->offset = wqe->remote_addr;
 	}
-	if (imm) {
-		msg->flags |= UET_MSG_HDATA;
-		msg->hdata = qp->mode == UET_EP_RUD ? wqe->imm_data :
-						      (u32)wqe->imm_data;
-		if (msg->op == UET_OP_WRITE && solicited)
-			msg->hdata |= BIT_ULL(32);
-	}
+	if (wqe->flags & UET_WQE_DELIVERY)
+		msg->flags |= UET_MSG_DC;
+	if (!imm)
+		return;
+	msg->flags |= UET_MSG_HDATA;
+	msg->hdata = wqe->imm_data;
+	if (qp->mode == UET_EP_RUD)
+		return;
+	/* Of RU it is immediate all over, and wakes in any case. */
+	msg->hdata = (u32)wqe->imm_data;
+	if (msg->op == UET_OP_WRITE && solicited)
+		msg->hdata |= BIT_ULL(32);
 }
 
 /**
@@ -304,7 +322,7 @@ u8 uet_wqe_prepare(struct uet_qp *qp, struct uet_sq_slot *slot, void *entry)
 		return IB_WC_LOC_QP_OP_ERR;
 	if (uet_op_is_local(wqe->opcode))
 		return IB_WC_SUCCESS;
-	status = uet_wqe_data(qp, wqe, entry, msg);
+	status = uet_wqe_data(qp, wqe, entry, slot);
 	if (status != IB_WC_SUCCESS)
 		return status;
 	uet_wqe_headers(qp, wqe, msg);

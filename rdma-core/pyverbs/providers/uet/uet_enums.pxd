@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+
+#cython: language_level=3
+
+
+cdef extern from 'infiniband/uetdv.h':
+
+    cpdef enum:
+        UETDV_QP_DRIVER_TYPE_RU
+
+    cpdef enum:
+        UETDV_ADDR_RELATIVE
+        UETDV_ADDR_ABSOLUTE
+
+    cpdef enum:
+        UETDV_ORDER_ATOMIC_RAR
+        UETDV_ORDER_ATOMIC_RAW
+        UETDV_ORDER_ATOMIC_WAR
+        UETDV_ORDER_ATOMIC_WAW
+        UETDV_ORDER_RDMA_RAR
+        UETDV_ORDER_RDMA_RAW
+        UETDV_ORDER_RDMA_WAR
+        UETDV_ORDER_RDMA_WAW
+        UETDV_ORDER_RAS
+        UETDV_ORDER_SAR
+        UETDV_ORDER_SAS
+        UETDV_ORDER_SAW
+        UETDV_ORDER_WAS
+        UETDV_ORDER_RAR
+        UETDV_ORDER_RAW
+        UETDV_ORDER_WAR
+        UETDV_ORDER_WAW
+
+    cpdef enum:
+        UETDV_QP_USAGE_IMM_DATA_RQ
+        UETDV_QP_USAGE_ATTACH_MR
+
+    cpdef enum:
+        UETDV_QP_INIT_ATTR_ADDRESSING
+        UETDV_QP_INIT_ATTR_PID_ON_FEP
+        UETDV_QP_INIT_ATTR_RI
+        UETDV_QP_INIT_ATTR_SRC_ID
+        UETDV_QP_INIT_ATTR_SEMANTICS
+        UETDV_QP_INIT_ATTR_SEND_OPS
+
+    cpdef enum:
+        UETDV_QP_EX_WITH_RU
+        UETDV_QP_EX_WITH_SEND_IMM64
+        UETDV_QP_EX_WITH_RDMA_READ64
+        UETDV_QP_EX_WITH_RDMA_WRITE64
+        UETDV_QP_EX_WITH_RDMA_WRITE64_IMM
+        UETDV_QP_EX_WITH_RDMA_WRITE64_IMM64
+        UETDV_QP_EX_WITH_ATOMIC64
+
+    cpdef enum:
+        UETDV_DEVICE_CAP_RU
+        UETDV_DEVICE_CAP_JOB
+        UETDV_DEVICE_CAP_USER_RKEY
+        UETDV_DEVICE_CAP_RU_ATOMIC
+
+    cpdef enum:
+        UETDV_DEVICE_ATTR_JOB
+
+    cpdef enum:
+        UETDV_RIGHT_USE
+        UETDV_RIGHT_ADDR
+        UETDV_RIGHT_EXPORT
+        UETDV_RIGHT_REKEY
+
+    cpdef enum:
+        UETDV_JOB_ATTR_FLAGS
+        UETDV_JOB_ATTR_ID
+        UETDV_JOB_ATTR_MAX_ADDR_ENTRIES
+        UETDV_JOB_ATTR_PORT_NUM
+        UETDV_JOB_ATTR_SGID_INDEX
+        UETDV_JOB_ATTR_OWNER
+        UETDV_JOB_ATTR_SKEY
+        UETDV_JOB_ATTR_MAX_JOB_KEYS
+
+    cpdef enum:
+        UETDV_JOB_PERSISTENT
+        UETDV_JOB_DEAD
+
+    cpdef enum:
+        UETDV_SKEY_AES_256_GCM
+
+    cpdef enum:
+        UETDV_SKEY_DIRECT
+        UETDV_SKEY_CLUSTER
+        UETDV_SKEY_SERVER
+        UETDV_SKEY_CLIENT
+
+    cpdef enum:
+        UETDV_SKEY_ATTR_ALG
+        UETDV_SKEY_ATTR_ID
+        UETDV_SKEY_ATTR_SSI
+        UETDV_SKEY_ATTR_OWNER
+
+    cpdef enum:
+        UETDV_REKEY_INSTALL
+        UETDV_REKEY_SWITCH
+        UETDV_REKEY_RETIRE
+
+    cpdef enum:
+        UETDV_REG_MR_MASK_FD
+        UETDV_REG_MR_MASK_IOVA
+        UETDV_REG_MR_MASK_JKEY
+        UETDV_REG_MR_MASK_RKEY
+        UETDV_REG_MR_MASK_CUR_MR
+        UETDV_REG_MR_MASK_FLAGS
+
+    cpdef enum:
+        UETDV_REG_MR_QP_RESTRICTED
+        UETDV_REG_MR_IDEMPOTENT_SAFE
+
+    cpdef enum:
+        UETDV_WC_EX_WITH_IMM64
+        UETDV_WC_EX_WITH_SRC_ID
+        UETDV_WC_EX_WITH_JOB_ID
+
+    cpdef enum:
+        UETDV_SEND_DELIVERY_COMPLETE
+
+    cpdef enum:
+        UETDV_SKEY_BYTES
