@@ -50,6 +50,6 @@ for name in open pd channel cq cq_ex cq_resize srq srq_resize rc uc ud ru rc_srq
 	to_init to_rtr to_rts ah mr mr_rereg mr_dmabuf mw1 mw2 mcast send; do
 	check "$name" verb $name
 done
-check "rdma link add" link
+check "rdma link add (OBJ-04)" link
 check "nothing leaked" leaks
 run_checks

@@ -711,6 +711,18 @@ static void random_step(void)
 		random_events();
 }
 
+/* In the kernel's log, so that its complaints can be told apart */
+static void tell_kernel(__u64 seed, unsigned int life)
+{
+	int fd = open("/dev/kmsg", O_WRONLY);
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "uet-test: seed %llu, life %u, process %d\n",
+		(unsigned long long)seed, life, getpid());
+	close(fd);
+}
+
 static void live(__u64 seed, unsigned int life)
 {
 	unsigned int from, i;
@@ -718,6 +730,7 @@ static void live(__u64 seed, unsigned int life)
 	rnd_state = (seed + life) * 0x9e3779b97f4a7c15ull | 1;
 	for (i = 0; i < 8; i++)
 		rnd();
+	tell_kernel(seed, life);
 	me = life & 1;
 	tally += me;
 	from = tally->calls;
@@ -867,6 +880,7 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("seed %llu\n", (unsigned long long)seed);
+	fflush(stdout);
 	tally = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (tally == MAP_FAILED)
