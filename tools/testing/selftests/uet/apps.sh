@@ -5,7 +5,7 @@
 #
 # guests: uml qemu
 # guests-long: uml uml-kasan qemu qemu-debug
-# timeout: 240
+# timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 

@@ -32,12 +32,12 @@ struct entry {
 };
 
 static inline struct ibv_sge piece(const struct side *s, size_t at,
-				   uint32_t len)
+				   __u32 len)
 {
 	return (struct ibv_sge){ (uintptr_t)s->mem + at, len, s->mr->lkey };
 }
 
-static inline void post_recv(struct side *s, struct ibv_qp *qp, uint64_t id,
+static inline void post_recv(struct side *s, struct ibv_qp *qp, __u64 id,
 			     struct ibv_sge sge)
 {
 	struct ibv_recv_wr *bad, wr = {
@@ -52,8 +52,8 @@ static inline void post_recv(struct side *s, struct ibv_qp *qp, uint64_t id,
 }
 
 static inline void post(struct ibv_qp *qp, enum ibv_wr_opcode op,
-			struct ibv_sge *sge, int n, uint64_t addr,
-			uint32_t rkey, unsigned int flags)
+			struct ibv_sge *sge, int n, __u64 addr,
+			__u32 rkey, unsigned int flags)
 {
 	struct ibv_send_wr *bad, wr = {
 		.wr_id = 1,
@@ -70,7 +70,7 @@ static inline void post(struct ibv_qp *qp, enum ibv_wr_opcode op,
 		die("post_send");
 }
 
-static inline void gets(struct side *s, uint64_t id, enum ibv_wc_status status)
+static inline void gets(struct side *s, __u64 id, enum ibv_wc_status status)
 {
 	struct ibv_wc wc;
 
@@ -118,7 +118,7 @@ static inline void reconnect(void)
 	qp_connect(&B, p.b, &A, p.a->qp_num, &conn);
 }
 
-static inline void must_refuse(uint64_t addr, uint32_t rkey,
+static inline void must_refuse(__u64 addr, __u32 rkey,
 			       const char *what)
 {
 	struct ibv_sge sge = piece(&A, 0, 1);
@@ -157,7 +157,7 @@ static inline void scribble(const struct ring *ring, int n)
 	for (int i = 0; i < 200 * n; i++) {
 		const struct ring *r = &ring[i % n];
 
-		((volatile uint8_t *)r->from)[below(r->to - r->from)] = rnd();
+		((volatile __u8 *)r->from)[below(r->to - r->from)] = rnd();
 	}
 }
 

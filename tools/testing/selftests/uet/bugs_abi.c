@@ -72,8 +72,8 @@ static void abi_03(void)
 /* Sizes that overflow: refused above what the device says, else granted. */
 static void abi_04(void)
 {
-	const uint32_t wr = A.attr.max_qp_wr, sge = A.attr.max_sge;
-	const uint32_t n[] = { 1, wr, wr + 1, 1 << 16, 0x7fffffff, 0x80000000,
+	const __u32 wr = A.attr.max_qp_wr, sge = A.attr.max_sge;
+	const __u32 n[] = { 1, wr, wr + 1, 1 << 16, 0x7fffffff, 0x80000000,
 			       0xffffffff };
 	struct ibv_qp_init_attr init;
 	struct ibv_qp *qp;
@@ -103,7 +103,7 @@ static void abi_04(void)
 		}
 		cq = ibv_create_cq(A.ctx, n[i], NULL, NULL, 0);
 		errno = 0;
-		too_big = n[i] > (uint32_t)A.attr.max_cqe;
+		too_big = n[i] > (__u32)A.attr.max_cqe;
 		if (!cq != too_big)
 			die("CQ of %u: %s", n[i], cq ? "granted" : "refused");
 		if (cq && ibv_destroy_cq(cq))
@@ -134,7 +134,7 @@ static void abi_07(void)
 /* One doorbell, one message, within a second */
 static void abi_08(void)
 {
-	uint64_t start;
+	__u64 start;
 
 	pair_open(&A, &B, &p, &conn);
 	works(&p);
@@ -159,7 +159,7 @@ static void abi_10(void)
 	};
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
-	uint32_t most, len, cut;
+	__u32 most, len, cut;
 
 	pair_open(&A, &B, &p, &conn);
 	if (ibv_query_qp(p.a, &attr, IBV_QP_CAP, &init))
@@ -167,7 +167,7 @@ static void abi_10(void)
 	most = init.cap.max_inline_data;
 	for (len = 0; len <= most; len++) {
 		memset(B.mem, GUARD, most + 64);
-		for (uint32_t i = 0; i < len; i++)
+		for (__u32 i = 0; i < len; i++)
 			A.mem[i] = len + i;
 		cut = len / 3;
 		sge[0] = piece(&A, 0, cut);
@@ -181,9 +181,9 @@ static void abi_10(void)
 		gets(&A, 1, IBV_WC_SUCCESS);
 		gets(&B, 2, IBV_WC_SUCCESS);
 		errno = 0;
-		for (uint32_t i = 0; i < most + 64; i++)
+		for (__u32 i = 0; i < most + 64; i++)
 			if (B.mem[i] !=
-			    (i < len ? (uint8_t)(len + i) : GUARD))
+			    (i < len ? (__u8)(len + i) : GUARD))
 				die("length %u, byte %u", len, i);
 		works(&p);
 	}

@@ -38,36 +38,58 @@ static void window_invalidate(struct ibv_mw *mw)
 	gets(&B, 8, IBV_WC_SUCCESS);
 }
 
+static __u32 window_key;
+
+static void *write_window(void *arg)
+{
+	struct ibv_sge sge = piece(&A, 0, PAGE);
+
+	for (int k = 0; k < 32; k++)
+		post(p.a, IBV_WR_RDMA_WRITE, &sge, 1, (uintptr_t)B.mem,
+		     window_key, 0);
+	return arg;
+}
+
+/* Each way a write can end: done, refused, or behind one that was */
+static unsigned int writes_ended(void)
+{
+	unsigned int refused = 0, got;
+	struct ibv_wc wc;
+
+	for (got = 0; got < 32; got++) {
+		next(&A, &wc);
+		if (wc.status == IBV_WC_SUCCESS ||
+		    wc.status == IBV_WC_WR_FLUSH_ERR)
+			continue;
+		expect_status(&wc, IBV_WC_REM_ACCESS_ERR);
+		refused++;
+	}
+	return refused;
+}
+
 static void mem_05(void)
 {
 	struct ibv_mr *mr = ibv_reg_mr(B.pd, B.mem, PAGE,
 				       RIGHTS | IBV_ACCESS_MW_BIND);
 	struct ibv_mw *mw = ibv_alloc_mw(B.pd, IBV_MW_TYPE_2);
-	struct ibv_sge sge = piece(&A, 0, PAGE);
-	unsigned int refused = 0, got;
+	unsigned int refused = 0;
 	__u8 after[PAGE];
-	struct ibv_wc wc;
+	pthread_t thread;
 
 	if (!mr || !mw)
 		die("region and window");
 	pair_open(&A, &B, &p, &conn);
 	for (unsigned int i = 0; i < rounds; i++) {
 		window_bind(mw, mr);
+		window_key = mw->rkey;
 		memset(A.mem, i, PAGE);
-		for (int k = 0; k < 32; k++)
-			post(p.a, IBV_WR_RDMA_WRITE, &sge, 1, (uintptr_t)B.mem,
-			     mw->rkey, 0);
+		if (pthread_create(&thread, NULL, write_window, NULL))
+			die("pthread_create");
 		usleep(below(300));
 		window_invalidate(mw);
 		memcpy(after, B.mem, PAGE);
-		for (got = 0; got < 32; got++) {
-			next(&A, &wc);
-			if (wc.status == IBV_WC_SUCCESS ||
-			    wc.status == IBV_WC_WR_FLUSH_ERR)
-				continue;
-			expect_status(&wc, IBV_WC_REM_ACCESS_ERR);
-			refused++;
-		}
+		pthread_join(thread, NULL);
+		refused += writes_ended();
 		errno = 0;
 		if (memcmp(after, B.mem, PAGE))
 			die("round %u: written after the invalidation", i);

@@ -6,7 +6,7 @@
 static void cqe_01(void)
 {
 	struct ibv_sge sge = piece(&A, 0, 64);
-	uint64_t start;
+	__u64 start;
 
 	pair_open(&A, &B, &p, &conn);
 	for (unsigned int i = 0; i < rounds; i++) {
@@ -36,7 +36,7 @@ static void cqe_03(void)
 	struct ibv_srq_attr attr = {};
 	struct ibv_sge sge = piece(&B, 0, 64);
 	struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
-	uint32_t now;
+	__u32 now;
 
 	if (!srq && errno == EOPNOTSUPP)
 		skip("no SRQ");
@@ -78,7 +78,7 @@ static void cqe_03(void)
 /* WRITE with immediate data: the receiver is told how much. */
 static void cqe_04(void)
 {
-	static const uint32_t sizes[] = { 0, 1, 1024, 1025, 4096, 4097, 1 << 20 };
+	static const __u32 sizes[] = { 0, 1, 1024, 1025, 4096, 4097, 1 << 20 };
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 
@@ -145,7 +145,7 @@ static void cqe_06(void)
 	struct ibv_qp *qp;
 	struct ibv_wc wc;
 	struct ibv_sge sge = piece(&A, 0, 8);
-	uint64_t end;
+	__u64 end;
 	int i, k;
 
 	for (i = 0; i < 2; i++) {
@@ -203,8 +203,8 @@ static void cqe_07(void)
 /* Odd and zero depths: as much as asked for, and no more than was said. */
 static void cqe_08(void)
 {
-	const uint32_t most = A.attr.max_qp_wr;
-	const uint32_t depth[] = { 0, 1, 2, 3, 5, most - 1, most };
+	const __u32 most = A.attr.max_qp_wr;
+	const __u32 depth[] = { 0, 1, 2, 3, 5, most - 1, most };
 	struct ibv_qp_init_attr init;
 	struct ibv_sge sge = piece(&A, 0, 8);
 	struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
@@ -230,7 +230,7 @@ static void cqe_08(void)
 		errno = qp_init(qp, &conn);
 		if (errno)
 			die("to INIT");
-		for (uint32_t n = 0; n < depth[i] && n < 1000; n++) {
+		for (__u32 n = 0; n < depth[i] && n < 1000; n++) {
 			errno = ibv_post_recv(qp, &wr, &bad);
 			if (errno)
 				die("receive %u of %u", n, depth[i]);

@@ -9,7 +9,7 @@
 /* Length 0: no memory is touched, so no key is looked at. */
 static void mem_03(void)
 {
-	const uint32_t keys[] = { B.mr->rkey, NO_KEY, 0, 0xffffffff };
+	const __u32 keys[] = { B.mr->rkey, NO_KEY, 0, 0xffffffff };
 	struct ibv_sge sge = piece(&A, 0, 0);
 
 	pair_open(&A, &B, &p, &conn);
@@ -228,7 +228,7 @@ static void mem_17(void)
 /* Fork with a region in part of a page: both keep the rest, traffic goes on. */
 static void mem_18(void)
 {
-	uint8_t *page = aligned_alloc(PAGE, PAGE);
+	__u8 *page = aligned_alloc(PAGE, PAGE);
 	struct ibv_sge sge;
 	struct ibv_mr *mr;
 	pid_t pid;
@@ -300,7 +300,7 @@ static void mem_20(void)
 	struct udmabuf_create create = { .memfd = mem, .size = 4 * PAGE };
 	struct ibv_sge sge = piece(&A, 0, 1000);
 	struct ibv_mr *mr;
-	uint8_t *view;
+	__u8 *view;
 
 	if (dev < 0)
 		skip("no /dev/udmabuf");

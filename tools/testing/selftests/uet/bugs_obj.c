@@ -124,7 +124,7 @@ static volatile bool stop;
 
 static void *map_about(void *arg)
 {
-	uint64_t offset = 0;
+	__u64 offset = 0;
 	void *at;
 
 	while (!stop) {
@@ -162,7 +162,7 @@ static void obj_16(void)
 	unsigned int refused = 0;
 	struct ibv_mr *mr;
 	struct ibv_wc wc;
-	uint32_t rkey;
+	__u32 rkey;
 
 	pair_open(&A, &B, &p, &conn);
 	for (unsigned int i = 0; i < rounds; i++) {

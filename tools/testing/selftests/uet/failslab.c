@@ -267,7 +267,6 @@ static void u_qp(void)
 		die("destroy_qp");
 }
 
-
 static void b_qp(void)
 {
 	if (!c_rc())

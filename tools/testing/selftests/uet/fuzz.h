@@ -32,7 +32,10 @@ struct cmd {
 	__u8 qp_type;		/* as chosen for 'q' */
 	__u64 address;		/* as chosen for 'a' */
 	size_t len;
-	__u8 data[1024] __attribute__((aligned(8)));
+	union {
+		__u8 data[1024];
+		__u64 aligned;
+	};
 };
 
 /**

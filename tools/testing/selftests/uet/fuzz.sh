@@ -19,7 +19,7 @@ calls=${UET_CALLS:-$calls}
 
 random_program() { # FAMILY CALLS
 	need_hosts 1500
-	timeout -k 5 $(($2 / 500 * slow + 120 * slow)) "$fuzz" -a u1 -A "$(address 1 "$1")" \
+	timeout -k 5 $(($2 * slow / 500 + 120 * slow)) "$fuzz" -a u1 -A "$(address 1 "$1")" \
 		-b u2 -B "$(address 2 "$1")" -w $((20 * slow)) -n "$2" ${UET_SEED:+-S "$UET_SEED"}
 	busywait $((10 * slow)) objects_gone
 	limit 60 "$(program data)" -m 1024 -M 100000 rc_send rc_write rc_read >/dev/null
