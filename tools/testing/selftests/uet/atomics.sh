@@ -4,14 +4,15 @@
 # each old value exactly once, with and without loss (atomics.c).
 #
 # guests: uml
-# guests-long: uml uml-kasan qemu
-# timeout: 300
+# guests-long: uml uml-kasan qemu qemu-debug
+# timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 atomics=$(program atomics) || exit 1
 ops=1000
 [ -z "$long" ] || ops=20000
+[ $slow -le 6 ] || ops=1000
 
 contend() { # WHAT OPS [FAMILY]
 	need_hosts 1500

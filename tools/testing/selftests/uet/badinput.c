@@ -6,13 +6,11 @@
  *
  * badinput [-a DEV -A ADDRESS -b DEV -B ADDRESS] [-n ROUNDS] TEST...
  */
-#include "lib.h"
+#include "witness.h"
 
 #include <getopt.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #include <rdma/ib_user_verbs.h>
 #include <rdma/uet-abi.h>
@@ -26,108 +24,6 @@ static struct side A, B;
 static const char *dev_a = "u1", *dev_b = "u2";
 static const char *addr_a = "10.0.0.1", *addr_b = "10.0.0.2";
 static unsigned int rounds = 300;
-
-/* ------------------------------------------------------------------ */
-/* The other process                                                   */
-
-struct witness {
-	unsigned int messages;
-	bool stop;
-};
-
-#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
-
-static struct witness *witness;
-static pid_t witness_pid;
-
-static void witness_run(void)
-{
-	const struct conn c = { .depth = 8, .sge = 1 };
-	struct ibv_sge sge, from;
-	struct ibv_send_wr wr, *bad_send;
-	struct ibv_recv_wr rr, *bad_recv;
-	size_t len = 20000;
-	struct pair p;
-	struct ibv_wc wc;
-
-	doing = "the process that was not to notice";
-	side_open(&A, dev_a, addr_a, 1 << 17, 64);
-	side_open(&B, dev_b, addr_b, 1 << 17, 64);
-	pair_open(&A, &B, &p, &c);
-	while (!READ_ONCE(witness->stop)) {
-		size_t at = below(noise_len - len);
-
-		memcpy(A.mem, noise + at, len);
-		memset(B.mem, GUARD, len + 1);
-		memset(&wr, 0, sizeof(wr));
-		memset(&rr, 0, sizeof(rr));
-		from = (struct ibv_sge){ (uintptr_t)A.mem, len, A.mr->lkey };
-		sge = (struct ibv_sge){ (uintptr_t)B.mem, len, B.mr->lkey };
-		rr.sg_list = &sge;
-		rr.num_sge = 1;
-		wr.sg_list = &from;
-		wr.num_sge = 1;
-		wr.opcode = IBV_WR_SEND;
-		wr.send_flags = IBV_SEND_SIGNALED;
-		errno = 0;
-		if (ibv_post_recv(p.b, &rr, &bad_recv) ||
-		    ibv_post_send(p.a, &wr, &bad_send))
-			die("post");
-		next(&B, &wc);
-		expect_status(&wc, IBV_WC_SUCCESS);
-		expect("byte_len", wc.byte_len, len);
-		next(&A, &wc);
-		expect_status(&wc, IBV_WC_SUCCESS);
-		if (memcmp(B.mem, noise + at, len) || B.mem[len] != GUARD)
-			die("wrong data");
-		WRITE_ONCE(witness->messages, witness->messages + 1);
-	}
-	pair_close(&p);
-	side_close(&A);
-	side_close(&B);
-	exit(0);
-}
-
-static void witness_start(void)
-{
-	witness = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (witness == MAP_FAILED)
-		die("witness");
-	witness_pid = fork();
-	if (witness_pid < 0)
-		die("fork");
-	if (!witness_pid)
-		witness_run();
-}
-
-/* It moves another few messages from now on, or has failed. */
-static void witness_lives(void)
-{
-	unsigned int from = READ_ONCE(witness->messages);
-	__u64 end = now_ns() + wait_s * 1000000000ull;
-
-	doing = "the process that was not to notice";
-	while (READ_ONCE(witness->messages) < from + 3) {
-		struct timespec pause = { .tv_nsec = 1000000 };
-
-		if (waitpid(witness_pid, NULL, WNOHANG))
-			die("it ended after %u messages", witness->messages);
-		if (now_ns() > end)
-			die("it stands still at %u messages", witness->messages);
-		nanosleep(&pause, NULL);
-	}
-}
-
-static void witness_end(void)
-{
-	int status;
-
-	WRITE_ONCE(witness->stop, true);
-	if (waitpid(witness_pid, &status, 0) != witness_pid || status)
-		die("the process that was not to notice ended with %#x", status);
-}
 
 /* ------------------------------------------------------------------ */
 
@@ -1741,7 +1637,7 @@ int main(int argc, char **argv)
 	printf("seed %llu\n", (unsigned long long)seed);
 	fflush(stdout);
 	noise_init(1 << 17);
-	witness_start();
+	witness_start(dev_a, addr_a, dev_b, addr_b);
 	side_open(&A, dev_a, addr_a, 1 << 17, 256);
 	side_open(&B, dev_b, addr_b, 1 << 17, 256);
 	for (; optind < argc; optind++)

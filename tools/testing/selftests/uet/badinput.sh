@@ -6,7 +6,7 @@
 #
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu-debug
-# timeout: 400
+# timeout: 1500
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 

@@ -5,7 +5,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan qemu qemu-debug
-# timeout: 400
+# timeout: 1500
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
@@ -61,7 +61,7 @@ extra=(rc_inline rc_builder rc_unsignalled rc_queue_full rc_solicited rc_rnr rc_
 	rc_order rc_mix rc_64_qps ud_builder ud_reply ud_dropped)
 [ "$type" != uet ] || extra+=(ru_mix ru_rnr)
 
-if [ $slow -eq 1 ] || [ -n "$long" ]; then
+if [ $slow -eq 1 ] || { [ -n "$long" ] && [ $slow -le 6 ]; }; then
 	matrix=("1500 4" "1500 6" "9000 4" "9000 6")
 else
 	matrix=("1500 4" "9000 6")

@@ -5,7 +5,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan qemu qemu-debug
-# timeout: 600
+# timeout: 1200
 
 . "$(dirname "$(readlink -f "$0")")/netlink_lib.sh"
 
@@ -353,6 +353,6 @@ check "PDCs of ibv_rc_pingpong over IPv4" pdcs 4
 check "PDCs of ibv_rc_pingpong over IPv6" pdcs 6
 check "concurrent changes of one device" concurrent_sets
 check "lists while devices come and go" dump_under_change
-check "random requests" nonsense
+check "random requests (ABI-13)" nonsense
 check "the kernel's ynl client" ynl_round_trip
 run_checks

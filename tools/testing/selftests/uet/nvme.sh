@@ -8,7 +8,7 @@
 #
 # guests: uml
 # guests-long: uml qemu qemu-debug
-# timeout: 600
+# timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 

@@ -4,8 +4,8 @@
 # the states of both QPs (status.c). Those that cannot come say why.
 #
 # guests: uml
-# guests-long: uml uml-kasan
-# timeout: 300
+# guests-long: uml uml-kasan qemu-debug
+# timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 

@@ -20,11 +20,15 @@
 #include "mcast.h"
 #include "ses.h"
 
-/* One endpoint in one group. */
+/*
+ * One endpoint in one group. It may have joined several times: ib_core takes a
+ * group with another LID, which means nothing here, for another group.
+ */
 struct uet_member {
 	struct hlist_node node;
 	struct in6_addr group;
 	struct uet_ep *ep;
+	unsigned int times;	/* under rtnl */
 	struct rcu_head rcu;
 };
 
@@ -83,13 +87,13 @@ static struct uet_member *uet_member_find(struct uet_fep *fep,
  * @group: multicast address, v4 mapped for IPv4
  *
  * Context: process; takes rtnl.
- * Return: 0, also if it is a member already; -EINVAL: not a group, or another
- * kind of endpoint; -ENOSPC: UET_MCAST_MAX; -ENOMEM; what IP says.
+ * Return: 0, to be undone by a uet_ep_leave() each time; -EINVAL: not a group,
+ * or another kind of endpoint; -ENOSPC: UET_MCAST_MAX; -ENOMEM; what IP says.
  */
 int uet_ep_join(struct uet_ep *ep, const struct in6_addr *group)
 {
 	struct uet_fep *fep = ep->fep;
-	struct uet_member *m;
+	struct uet_member *m, *old;
 	int err = 0;
 
 	if (ep->mode != UET_EP_UUD || !uet_addr_is_mcast(group))
@@ -99,9 +103,13 @@ int uet_ep_join(struct uet_ep *ep, const struct in6_addr *group)
 		return -ENOMEM;
 	m->group = *group;
 	m->ep = ep;
+	m->times = 1;
 	rtnl_lock();
-	if (uet_member_find(fep, group, ep))
+	old = uet_member_find(fep, group, ep);
+	if (old) {
+		old->times++;
 		goto out;
+	}
 	err = -ENOSPC;
 	if (fep->nr_mcast >= UET_MCAST_MAX)
 		goto out;
@@ -144,7 +152,7 @@ int uet_ep_leave(struct uet_ep *ep, const struct in6_addr *group)
 
 	rtnl_lock();
 	m = uet_member_find(ep->fep, group, ep);
-	if (m)
+	if (m && !--m->times)
 		uet_member_drop(ep->fep, m);
 	rtnl_unlock();
 	return m ? 0 : -EINVAL;

@@ -52,9 +52,13 @@ struct uet_ringbuf *uet_ring_create(struct ib_udata *udata, u32 depth,
 	if (rb->size > INT_MAX)
 		goto err;
 	rb->size = PAGE_ALIGN(rb->size);
-	/* Pages that are mapped to a process are charged to it. */
+	/*
+	 * Pages that are mapped to a process are charged to it. How many there
+	 * are is its choice, so that there are too few deserves no warning.
+	 */
 	rb->hdr = __vmalloc(rb->size, (udata ? GFP_KERNEL_ACCOUNT :
-					       GFP_KERNEL) | __GFP_ZERO);
+					       GFP_KERNEL) |
+				      __GFP_ZERO | __GFP_NOWARN);
 	if (!rb->hdr)
 		goto err;
 	if (udata) {

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Faults that other RDMA drivers had in the field, each tried here and named after
+ * its entry in the project's list. One program for each group of entries
+ * (bugs_cqe.c and so on), started by fieldbugs.sh. Host a asks, host b answers.
+ *
+ *	bugs_GROUP -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n ROUNDS] ENTRY...
+ */
+#ifndef UET_TEST_BUGS_H
+#define UET_TEST_BUGS_H
+
+#include <pthread.h>
+#include <sys/wait.h>
+
+#include "lib.h"
+
+#define MEM	(4u << 20)
+#define NO_KEY	0x7fffff00u
+#define RIGHTS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+		 IBV_ACCESS_REMOTE_READ)
+
+static struct side A, B;
+static struct pair p;
+static struct conn conn = { .sge = 4, .inline_data = 64 };
+static const char *dev_a = "u1", *addr_a = "10.0.0.1";
+static const char *dev_b = "u2", *addr_b = "10.0.0.2";
+static unsigned int rounds = 200;
+
+struct entry {
+	const char *name;
+	void (*fn)(void);
+};
+
+static inline struct ibv_sge piece(const struct side *s, size_t at,
+				   __u32 len)
+{
+	return (struct ibv_sge){ (uintptr_t)s->mem + at, len, s->mr->lkey };
+}
+
+static inline void post_recv(struct side *s, struct ibv_qp *qp, __u64 id,
+			     struct ibv_sge sge)
+{
+	struct ibv_recv_wr *bad, wr = {
+		.wr_id = id,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	errno = ibv_post_recv(qp, &wr, &bad);
+	if (errno)
+		die("ibv_post_recv on %s", s->name);
+}
+
+static inline void post(struct ibv_qp *qp, enum ibv_wr_opcode op,
+			struct ibv_sge *sge, int n, __u64 addr,
+			__u32 rkey, unsigned int flags)
+{
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 1,
+		.sg_list = sge,
+		.num_sge = n,
+		.opcode = op,
+		.send_flags = IBV_SEND_SIGNALED | flags,
+		.imm_data = htobe32(0xa5a50001),
+		.wr.rdma = { addr, rkey },
+	};
+
+	errno = ibv_post_send(qp, &wr, &bad);
+	if (errno)
+		die("post_send");
+}
+
+static inline void gets(struct side *s, __u64 id, enum ibv_wc_status status)
+{
+	struct ibv_wc wc;
+
+	next(s, &wc);
+	expect("wr_id", wc.wr_id, id);
+	expect_status(&wc, status);
+}
+
+static inline void to_state(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+	if (errno)
+		die("to state %d", state);
+}
+
+static inline void drop_events(struct side *s)
+{
+	struct pollfd fd = { .fd = s->ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event ev;
+
+	while (poll(&fd, 1, 0) > 0 && !ibv_get_async_event(s->ctx, &ev))
+		ibv_ack_async_event(&ev);
+}
+
+/* A SEND goes through: the pair works. */
+static inline void works(struct pair *q)
+{
+	struct ibv_sge sge = piece(&A, 0, 64);
+
+	post_recv(&B, q->b, 2, piece(&B, 0, 64));
+	post(q->a, IBV_WR_SEND, &sge, 1, 0, 0, 0);
+	gets(&A, 1, IBV_WC_SUCCESS);
+	gets(&B, 2, IBV_WC_SUCCESS);
+}
+
+static inline void reconnect(void)
+{
+	drop_events(&A);
+	drop_events(&B);
+	to_state(p.a, IBV_QPS_RESET);
+	to_state(p.b, IBV_QPS_RESET);
+	qp_connect(&A, p.a, &B, p.b->qp_num, &conn);
+	qp_connect(&B, p.b, &A, p.a->qp_num, &conn);
+}
+
+static inline void must_refuse(__u64 addr, __u32 rkey,
+			       const char *what)
+{
+	struct ibv_sge sge = piece(&A, 0, 1);
+	struct ibv_wc wc;
+
+	post(p.a, IBV_WR_RDMA_WRITE, &sge, 1, addr, rkey, 0);
+	next(&A, &wc);
+	errno = 0;
+	if (wc.status == IBV_WC_SUCCESS)
+		die("%s", what);
+	expect_status(&wc, IBV_WC_REM_ACCESS_ERR);
+}
+
+struct ring {
+	unsigned long from, to;
+};
+
+/* Mapped rings of this process, found as any scribbler would. */
+static inline int find_rings(struct ring *ring, int most)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[300];
+	int n = 0;
+
+	while (f && n < most && fgets(line, sizeof(line), f))
+		if (strstr(line, "uverbs") &&
+		    sscanf(line, "%lx-%lx rw", &ring[n].from, &ring[n].to) == 2)
+			n++;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static inline void scribble(const struct ring *ring, int n)
+{
+	for (int i = 0; i < 200 * n; i++) {
+		const struct ring *r = &ring[i % n];
+
+		((volatile __u8 *)r->from)[below(r->to - r->from)] = rnd();
+	}
+}
+
+static inline __u64 ms_since(__u64 start)
+{
+	return (now_ns() - start) / 1000000;
+}
+
+static inline int bugs_usage(void)
+{
+	fprintf(stderr, "-a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n ROUNDS] ENTRY...\n");
+	return 2;
+}
+
+static inline bool bugs_run(const struct entry *entries, const char *name)
+{
+	for (; entries->name; entries++) {
+		if (strcmp(entries->name, name))
+			continue;
+		doing = name;
+		errno = 0;
+		entries->fn();
+		return true;
+	}
+	return false;
+}
+
+static inline bool bugs_option(int opt)
+{
+	switch (opt) {
+	case 'a':
+		dev_a = optarg;
+		return true;
+	case 'A':
+		addr_a = optarg;
+		return true;
+	case 'b':
+		dev_b = optarg;
+		return true;
+	case 'B':
+		addr_b = optarg;
+		return true;
+	case 'w':
+		wait_s = strtoul(optarg, NULL, 0);
+		return true;
+	case 'n':
+		rounds = strtoul(optarg, NULL, 0);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The list of @entries ends with one that has no name. */
+static inline int bugs_main(int argc, char **argv, const struct entry *entries)
+{
+	int opt;
+
+	while ((opt = getopt(argc, argv, "a:A:b:B:w:n:")) != -1)
+		if (!bugs_option(opt))
+			return bugs_usage();
+	if (optind == argc)
+		return bugs_usage();
+	rnd_state = now_ns() | 1;
+	side_open(&A, dev_a, addr_a, MEM, 256);
+	side_open(&B, dev_b, addr_b, MEM, 256);
+	for (; optind < argc; optind++)
+		if (!bugs_run(entries, argv[optind]))
+			return bugs_usage();
+	side_close(&A);
+	side_close(&B);
+	return 0;
+}
+
+#endif /* UET_TEST_BUGS_H */

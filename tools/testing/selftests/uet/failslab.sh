@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# Every allocation of every verb that makes something fails once (failslab.c), and so
+# does each of "rdma link add". The verb says so, works the next time, nothing is left
+# over; vm/run looks for leaks after the test.
+#
+# guests: uml-kasan
+# timeout: 600
+
+. "$(dirname "$(readlink -f "$0")")/lib.sh"
+
+failslab=$(program failslab) || exit 1
+every=2 link_dense=20 link_every=997
+[ -z "$long" ] || every=1 link_dense=300 link_every=25
+
+verb() { # VERB...
+	need_hosts 1500
+	limit 60 "$failslab" -a u1 -A "$(address 1 4)" -b u2 -B "$(address 2 4)" -n $every -w 60 "$@"
+}
+
+# A device is registered in thousands of steps, nearly all of them the kernel's own.
+link() {
+	ip link add f1 type veth peer name f2
+	ip link set f1 up
+	limit 200 "$failslab" -l f1 -d $link_dense -n $link_every link
+	ip link del f1
+}
+
+# kmemleak's records, but for those of the kernel itself: a radix tree of uverbs that
+# could not grow keeps the nodes it had got (uapi_merge_def() of Linux 7.3).
+leaks() {
+	local kmemleak=/sys/kernel/debug/kmemleak
+	hosts_down
+	rm -f "$tmp/mtu"
+	[ -e $kmemleak ] || skip "no kmemleak in this kernel"
+	echo scan >$kmemleak
+	sleep 6		# nothing younger than 5 s is reported
+	echo scan >$kmemleak
+	awk 'BEGIN { RS = "unreferenced object"; ORS = "" }
+		NR > 1 && !/"swapper/ && !/uverbs_alloc_api/' $kmemleak >"$tmp/leaks"
+	cat "$tmp/leaks"
+	[ ! -s "$tmp/leaks" ]
+	# these were looked at
+	echo clear >$kmemleak
+}
+
+[ -w /proc/self/fail-nth ] || skip_all "no fault injection in this kernel"
+
+for name in open pd channel cq cq_ex cq_resize srq srq_resize rc uc ud ru rc_srq \
+	to_init to_rtr to_rts ah mr mr_rereg mr_dmabuf mw1 mw2 mcast send; do
+	check "$name" verb $name
+done
+check "rdma link add (OBJ-04)" link
+check "nothing leaked" leaks
+run_checks
