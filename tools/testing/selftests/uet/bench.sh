@@ -57,7 +57,7 @@ also_clean_up() {
 bandwidth_cells() { # MTU
 	local op bytes
 	for bytes in "${sizes[@]}"; do
-		for op in send write read ru-send ru-write; do
+		for op in send write read ru-send ru-write ru-read; do
 			# the short form looks at each op at one size, and at one op at each
 			[ -n "$bench_long" ] || [ "$op" = write ] || [ "$bytes" = 65536 ] || continue
 			echo "R1 $1 $op $bytes 1 128"

@@ -2,12 +2,16 @@
 /*
  * Bandwidth and latency of reliable-unconnected QPs, which perftest does not
  * know, in the shape of its tests: a sender and a receiver on a CPU each, one
- * buffer on either side, completions polled. "bench_ru -h" lists the options.
+ * buffer on either side, completions polled. They are two processes, as threads
+ * of one take turns on User-mode Linux. "bench_ru -h" lists the options.
  */
 #include <getopt.h>
-#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
 #include <infiniband/uetdv.h>
 
@@ -25,21 +29,25 @@ static const char * const op_names[] = { "send", "write", "read" };
 static enum op op = OP_WRITE;
 static __u32 size = 65536, depth = 128, qps = 1, turns;
 static double seconds = 1;
-static atomic_bool done;
+static atomic_bool *done;	/* shared by the two processes */
 
-/* One side with its QPs; the peer's are numbered alike. */
+/* What the other process must know to reach an end. */
+struct address {
+	union ibv_gid gid;
+	__u32 wire_qpn[MAX_QPS];
+	__u32 rkey;
+	__u64 tx, rx;		/* halves of the memory */
+};
+
+/* One end with its QPs; the peer's are numbered alike. */
 struct end {
 	struct side side;
 	struct ibv_qp *qp[MAX_QPS];
-	__u32 wire_qpn[MAX_QPS];
 	struct ibv_ah *ah;
-	struct end *peer;
-	__u8 *tx, *rx;		/* halves of the memory */
+	struct address mine, peer;
+	__u8 *tx, *rx;
 	__u32 sent, received;	/* completions of the latency test */
-	int cpu;
 };
-
-static struct end sender = { .cpu = 0 }, receiver = { .cpu = 1 };
 
 static void pin(int cpu)
 {
@@ -47,8 +55,7 @@ static void pin(int cpu)
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	errno = pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
-	if (errno)
+	if (sched_setaffinity(0, sizeof(set), &set))
 		die("CPU %d", cpu);
 }
 
@@ -82,7 +89,7 @@ static void make_qp(struct end *e, int i)
 	e->qp[i] = uetdv_create_qp(e->side.ctx, &attr, &uet, sizeof(uet));
 	if (!e->qp[i])
 		die("RU QP on %s", e->side.name);
-	errno = uetdv_qp_wire_qpn(e->qp[i], &e->wire_qpn[i]);
+	errno = uetdv_qp_wire_qpn(e->qp[i], &e->mine.wire_qpn[i]);
 	if (errno)
 		die("wire QPN");
 }
@@ -98,14 +105,32 @@ static void make_end(struct end *e, const char *name, const char *address)
 	memset(e->side.mem, 0, 2 * half);
 	for (i = 0; i < (int)qps; i++)
 		make_qp(e, i);
+	e->mine.gid = e->side.gid;
+	e->mine.rkey = e->side.mr->rkey;
+	e->mine.tx = (uintptr_t)e->tx;
+	e->mine.rx = (uintptr_t)e->rx;
 }
 
-static void make_ah(struct end *e, struct end *peer)
+/* Both have done what was to be done up to here. */
+static void meet(int sock, const void *mine, void *theirs, size_t len)
+{
+	if (send(sock, mine, len, MSG_NOSIGNAL) != (ssize_t)len ||
+	    recv(sock, theirs, len, MSG_WAITALL) != (ssize_t)len)
+		die("the other end is gone");
+}
+
+static void barrier(int sock)
+{
+	char mine = 'x', theirs;
+
+	meet(sock, &mine, &theirs, 1);
+}
+
+static void make_ah(struct end *e)
 {
 	struct ibv_ah_attr attr;
 
-	e->peer = peer;
-	ah_attr(&e->side, &peer->side.gid, &attr);
+	ah_attr(&e->side, &e->peer.gid, &attr);
 	errno = 0;
 	e->ah = ibv_create_ah(e->side.pd, &attr);
 	if (!e->ah)
@@ -147,7 +172,7 @@ static void post_recv(struct end *e, int i)
 static void post_send(struct end *e, int i, __u32 count)
 {
 	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(e->qp[i]);
-	struct end *to = e->peer;
+	const struct address *to = &e->peer;
 
 	ibv_wr_start(qp);
 	qp->wr_id = (__u64)count << 32 | i;
@@ -157,13 +182,13 @@ static void post_send(struct end *e, int i, __u32 count)
 		ibv_wr_send(qp);
 		break;
 	case OP_WRITE:
-		ibv_wr_rdma_write(qp, to->side.mr->rkey, (uintptr_t)to->rx);
+		ibv_wr_rdma_write(qp, to->rkey, to->rx);
 		break;
 	case OP_READ:
-		ibv_wr_rdma_read(qp, to->side.mr->rkey, (uintptr_t)to->tx);
+		ibv_wr_rdma_read(qp, to->rkey, to->tx);
 		break;
 	}
-	ibv_wr_set_ud_addr(qp, e->ah, e->peer->wire_qpn[i], 0);
+	ibv_wr_set_ud_addr(qp, e->ah, e->peer.wire_qpn[i], 0);
 	ibv_wr_set_sge(qp, e->side.mr->lkey, (uintptr_t)(op == OP_READ ? e->rx : e->tx), size);
 	errno = ibv_wr_complete(qp);
 	if (errno)
@@ -185,19 +210,16 @@ static int poll_batch(struct end *e, struct ibv_wc *wc)
 /* ------------------------------------------------------------------ */
 /* Bandwidth                                                           */
 
-static void *receive(void *arg)
+static void receive(struct end *e)
 {
-	struct end *e = arg;
 	struct ibv_wc wc[BATCH];
 	int i, n;
 
-	pin(e->cpu);
-	while (!atomic_load_explicit(&done, memory_order_relaxed)) {
+	while (!atomic_load_explicit(done, memory_order_relaxed)) {
 		n = poll_batch(e, wc);
 		for (i = 0; i < n; i++)
 			post_recv(e, wc[i].wr_id);
 	}
-	return NULL;
 }
 
 /* Keep @depth requests under way on each QP until @end; returns their count. */
@@ -232,29 +254,16 @@ static __u64 stream(struct end *e, __u64 end)
 	return ended;
 }
 
-static void bandwidth(void)
+static void bandwidth(struct end *e)
 {
-	pthread_t thread;
 	__u64 start, count;
-	__u32 i, k;
 
-	if (op == OP_SEND) {
-		for (i = 0; i < qps; i++)
-			for (k = 0; k < 2 * depth; k++)
-				post_recv(&receiver, i);
-		errno = pthread_create(&thread, NULL, receive, &receiver);
-		if (errno)
-			die("thread");
-	}
-	pin(sender.cpu);
 	/* the first messages set the way up */
-	stream(&sender, now_ns() + 100000000);
+	stream(e, now_ns() + 100000000);
 	start = now_ns();
-	count = stream(&sender, start + seconds * 1e9);
+	count = stream(e, start + seconds * 1e9);
 	printf("%.2f\n", 1e3 * count * size / (now_ns() - start));
-	atomic_store(&done, true);
-	if (op == OP_SEND)
-		pthread_join(thread, NULL);
+	atomic_store(done, true);
 }
 
 /* ------------------------------------------------------------------ */
@@ -324,18 +333,15 @@ static void finish(struct end *e)
 		poll_one(e, end);
 }
 
-static void *echo(void *arg)
+static void echo(struct end *e)
 {
-	struct end *e = arg;
 	__u32 i;
 
-	pin(e->cpu);
 	for (i = 1; i <= turns + WARM_UP; i++) {
 		await(e, i);
 		away(e, i);
 	}
 	finish(e);
-	return NULL;
 }
 
 static int compare(const void *a, const void *b)
@@ -346,38 +352,61 @@ static int compare(const void *a, const void *b)
 }
 
 /* Half a round trip in microseconds, median and 99th percentile. */
-static void latency(void)
+static void latency(struct end *e)
 {
 	double *took = calloc(turns, sizeof(*took));
-	pthread_t thread;
 	__u64 start;
 	__u32 i;
 
 	if (!took)
 		die("%u turns", turns);
-	for (i = 0; i < depth; i++) {
-		post_recv(&sender, 0);
-		post_recv(&receiver, 0);
-	}
-	errno = pthread_create(&thread, NULL, echo, &receiver);
-	if (errno)
-		die("thread");
-	pin(sender.cpu);
 	for (i = 1; i <= turns + WARM_UP; i++) {
 		start = now_ns();
-		away(&sender, i);
-		await(&sender, i);
+		away(e, i);
+		await(e, i);
 		if (i > WARM_UP)
 			took[i - WARM_UP - 1] = (now_ns() - start) / 2e3;
 	}
-	finish(&sender);
-	pthread_join(thread, NULL);
+	finish(e);
 	qsort(took, turns, sizeof(*took), compare);
 	printf("%.2f %.2f\n", took[turns / 2], took[turns - 1 - turns / 100]);
 	free(took);
 }
 
 /* ------------------------------------------------------------------ */
+
+static void post_recvs(struct end *e)
+{
+	__u32 i, k;
+
+	for (i = 0; i < qps; i++)
+		for (k = 0; k < 2 * depth; k++)
+			post_recv(e, i);
+}
+
+/* One of the two processes. */
+static void play(bool sends, int sock, char **names)
+{
+	static struct end e;
+
+	pin(sends ? 0 : 1);
+	make_end(&e, names[0], names[1]);
+	if (op == OP_SEND)
+		post_recvs(&e);
+	meet(sock, &e.mine, &e.peer, sizeof(e.mine));
+	make_ah(&e);
+	barrier(sock);
+	if (turns && sends)
+		latency(&e);
+	else if (turns)
+		echo(&e);
+	else if (sends)
+		bandwidth(&e);
+	else if (op == OP_SEND)
+		receive(&e);
+	barrier(sock);
+	end_close(&e);
+}
 
 static void print_help(FILE *to)
 {
@@ -451,17 +480,25 @@ static void parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	int sock[2], status;
+	pid_t child;
+
 	doing = "RU bench";
 	parse(argc, argv);
-	make_end(&sender, argv[optind], argv[optind + 1]);
-	make_end(&receiver, argv[optind + 2], argv[optind + 3]);
-	make_ah(&sender, &receiver);
-	make_ah(&receiver, &sender);
-	if (turns)
-		latency();
-	else
-		bandwidth();
-	end_close(&sender);
-	end_close(&receiver);
+	argv += optind;
+	done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (done == MAP_FAILED || socketpair(AF_UNIX, SOCK_STREAM, 0, sock))
+		die("setting up");
+	child = fork();
+	if (child < 0)
+		die("fork");
+	if (!child && prctl(PR_SET_PDEATHSIG, SIGKILL))
+		die("prctl");
+	/* the sender has sock[0] */
+	close(sock[child ? 1 : 0]);
+	play(child, sock[child ? 0 : 1], child ? argv : argv + 2);
+	if (child && (waitpid(child, &status, 0) != child || status))
+		return 1;
 	return 0;
 }

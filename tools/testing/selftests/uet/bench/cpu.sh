@@ -33,7 +33,7 @@ moving() { # DRIVER BYTES
 }
 
 # Busy CPU seconds per second, of CPU 0 and of CPU 1, in the middle of a run of COMMAND,
-# which runs for about $cpu_seconds and prints its result.
+# which lasts more than a second longer than its start.
 #	cpu_during DRIVER COMMAND...: result in cpu_busy
 cpu_during() {
 	local driver=$1 before after wall pid started code=0

@@ -62,7 +62,7 @@ iperf() { # BYTES STREAMS SECONDS
 
 # The same shape for RU, of our own; the result in $tmp/client
 ru() { # OP BYTES OPTION...
-	"$(program bench_ru)" -o "${1#ru-}" -s "$2" "${@:3}" uet2 "$(bench_address uet 2)" \
+	timeout -k 5 60 "$(program bench_ru)" -o "${1#ru-}" -s "$2" "${@:3}" uet2 "$(bench_address uet 2)" \
 		uet1 "$(bench_address uet 1)" >"$tmp/client" 2>"$tmp/start" && return
 	echo "# bench_ru $*:"
 	sed 's/^/#   /' "$tmp/start"
@@ -118,19 +118,39 @@ measure_R4() { # MTU OP BYTES QPS DEPTH DRIVER
 	recorded R4 "$@" MB/s taskset -c 0 "$(program bench_copy)" "$3" 200
 }
 
+# How many messages take about SECONDS; perftest cannot sleep in a run of a given time.
+messages_in() { # SECONDS OP BYTES QPS DEPTH DRIVER
+	local known=$tmp/rate.$2.$3.$4.$5.$6
+	if [ ! -s "$known" ]; then
+		perftest "$6" "ib_$2_bw" -e -s "$3" -q "$4" -t "$5" -n 256 >"$tmp/pilot" || return
+		table_column 4 >"$known"
+	fi
+	awk -v seconds="$1" -v bytes="$3" -v qps="$4" \
+		'{ printf "%d", 256 + seconds * $1 * 1048576 / bytes / qps }' "$known"
+}
+
 # Both sides sleep until there is something to do (perftest -e), as iperf3 does;
 # programs that poll would only show that there are two CPUs.
+cpu_run() { # OP BYTES QPS DEPTH DRIVER
+	local count
+	if [ "$1" = tcp ]; then
+		cpu_during tcp iperf "$2" "$3" $((seconds + 1))
+		return
+	fi
+	count=$(messages_in 2.5 "$@") &&
+		cpu_during "$5" perftest "$5" "ib_$1_bw" -e -s "$2" -q "$3" -t "$4" -n "$count"
+}
+
 measure_R10() { # MTU OP BYTES QPS DEPTH DRIVER
-	local cpu_busy rate part
-	case $2 in
-	tcp) cpu_during tcp iperf "$3" "$4" $((seconds + 1)) ;;
-	*) cpu_during "$6" perftest "$6" "ib_$2_bw" -e -s "$3" -q "$4" -t "$5" -D $((seconds + 1)) ;;
-	esac || return 0
+	local cpu_busy=() rate part
+	if ! cpu_run "${@:2}" || [ ${#cpu_busy[@]} -ne 2 ]; then
+		echo "# R10 $*: no result"
+		return
+	fi
 	case $2 in
 	tcp) rate=$(cat "$tmp/client") ;;
 	*) rate=$(table_column 4 | mib_to_mb) ;;
 	esac
-	[ -n "$rate" ] && [ ${#cpu_busy[@]} -eq 2 ] || return 0
 	record R10 "$@" MB/s "$rate"
 	for part in "ms/GiB $((cpu_busy[0] + cpu_busy[1]))" "ms/GiB-tx ${cpu_busy[0]}" "ms/GiB-rx ${cpu_busy[1]}"; do
 		record R10 "$@" "${part% *}" "$(awk -v busy="${part#* }" -v rate="$rate" \
