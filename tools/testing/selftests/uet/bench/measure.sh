@@ -57,7 +57,7 @@ iperf() { # BYTES STREAMS SECONDS
 			-c "$(bench_address tcp 1)" >"$tmp/iperf.json" || code=1
 	stop_servers
 	[ $code -eq 0 ] || { echo "# iperf3 gave no result"; return 1; }
-	jq -r '.end.sum_received.bits_per_second / 8e6 // empty' "$tmp/iperf.json" >"$tmp/client"
+	jq -r '.end.sum_received.bits_per_second // empty | . / 8e4 | round / 100' "$tmp/iperf.json" >"$tmp/client"
 }
 
 # The same shape for RU, of our own; the result in $tmp/client
