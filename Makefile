@@ -36,9 +36,14 @@ test-long: ## the same with full matrices
 	@$(VM)/host-packages check
 	@$(VM)/test --long $(TESTS)
 
-bench: all ## measure against rxe, siw and TCP: build/bench/table.tsv; BENCH_LONG=1: more
-	@UET_BENCH_LONG=$(BENCH_LONG) $(VM)/run --guest uml --mem 4G --timeout 7200 --out build/bench $(SELFTESTS)/bench.sh
-	@$(SELFTESTS)/bench_table.py build/bench/raw.tsv build/bench
+bench: all ## measure against rxe, siw and TCP, compare with bench/BASELINE.tsv; BENCH_LONG=1: more
+	@UET_BENCH_LONG=$(BENCH_LONG) $(SELFTESTS)/bench/run $(if $(filter write,$(BASELINE)),--write)
+
+bench-baseline: ## the same, and make what was measured bench/BASELINE.tsv
+	@$(MAKE) bench BASELINE=write
+
+bench-readme: ## put bench/BASELINE.tsv into the README
+	@PYTHONDONTWRITEBYTECODE=1 python3 $(SELFTESTS)/bench/readme.py bench/BASELINE.tsv README.md
 
 check: ## gcc, clang, sparse, checkpatch, kernel-doc, shellcheck
 	@$(VM)/host-packages check
@@ -51,7 +56,8 @@ clean: ## what was built here; the cache stays
 	rm -rf build
 
 help:
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 24
 	@echo "Kernels and the root file system are kept in $${UET_CACHE:-$${XDG_CACHE_HOME:-~/.cache}/uet}."
 
-.PHONY: all modules user lib tool run shell test test-long bench check host clean help
+.PHONY: all modules user lib tool run shell test test-long bench bench-baseline \
+	bench-readme check host clean help

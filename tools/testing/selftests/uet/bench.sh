@@ -1,211 +1,162 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-# uet, rxe, siw and TCP side by side: bandwidth (R1), latency (R2) and message rate
-# (R3), measured in turns so that what disturbs one disturbs all. Each driver has a
-# veth pair of its own between the two hosts, since rdma_cm finds a device by its
-# address; sender and receiver are pinned to a CPU each.
+# uet, rxe, siw and TCP side by side, measured in turns so that what disturbs one
+# disturbs all; sender and receiver are pinned to a CPU each:
 #
-# Writes raw.tsv (a line for each run), table.tsv and bench.svg (bench_table.py).
+#	R1	bandwidth: RC with all, RU; TCP with one stream
+#	R2	latency, half a round trip
+#	R3	message rate
+#	R4	the copy limit: one memcpy() of the payload
+#	R10	CPU time per GiB
+#	R11	variants: without bursts (uet and TCP), with the CRC trailer
+#	R12	NVMe over Fabrics (only UET_BENCH_LONG)
+#
+# Writes raw.tsv (a line for each run), plan.tsv (what was to be measured), table.tsv and
+# bench.svg (bench_table.py). bench/run on the host compares them with the committed table.
 #
 #	UET_BENCH_OUT		folder for the results (/out)
 #	UET_BENCH_LONG		1: all sizes, five turns; UET_BENCH_TURNS: so many
-#	UET_BENCH_ONLY		only rows (R1, R2, R3) that match this regexp
+#	UET_BENCH_ONLY		only cells "ROW MTU OP BYTES QPS DEPTH" that match this
+#				regexp, as in "^(R1|R4) 9000 "
+#	UET_BENCH_CELLS		a file with the cells to be measured
 #	UET_BENCH_DRIVERS	instead of "uet rxe siw tcp"
 #	UET_BENCH_MTUS		instead of "9000 1500"
 #	UET_BENCH_SIZES		bytes of the bandwidth rows
 
 UET_TYPE=${UET_TYPE:-uet}
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
+. "$here/bench/hosts.sh"
+. "$here/bench/cpu.sh"
+. "$here/bench/measure.sh"
+. "$here/bench/nvme.sh"
 
 out=${UET_BENCH_OUT:-/out}
 read -ra drivers <<<"${UET_BENCH_DRIVERS:-uet rxe siw tcp}"
 only=${UET_BENCH_ONLY:-.}
 raw=$out/raw.tsv
+bench_long=${UET_BENCH_LONG-}
 
-if [ -n "${UET_BENCH_LONG-}" ]; then
+if [ -n "$bench_long" ]; then
 	turns=${UET_BENCH_TURNS:-5}
-	bandwidth_sizes=(64 512 4096 16384 65536 262144 1048576 8388608)
-	latency_sizes=(2 64 512 1024 4096)
-	qps=(1 8)
-	depths=(1 16 64)
+	sizes=(64 512 4096 16384 65536 262144 1048576 8388608)
 	seconds=2
 else
 	turns=${UET_BENCH_TURNS:-3}
-	bandwidth_sizes=(4096 65536 1048576)
-	latency_sizes=(2 4096)
-	qps=(1 8)
-	depths=(1 64)
+	sizes=(4096 65536 1048576)
 	seconds=1
 fi
 read -ra mtus <<<"${UET_BENCH_MTUS:-9000 1500}"
-[ -z "${UET_BENCH_SIZES-}" ] || read -ra bandwidth_sizes <<<"$UET_BENCH_SIZES"
-
-# Network n of each driver: 10.0.n.1 and 10.0.n.2 on DRIVER1 and DRIVER2
-network_of() {
-	case $1 in
-	uet) echo 1 ;;
-	rxe) echo 2 ;;
-	siw) echo 3 ;;
-	tcp) echo 4 ;;
-	esac
-}
-
-bench_address() { # DRIVER HOST
-	echo "10.0.$(network_of "$1").$2"
-}
-
-networks_up() { # MTU
-	local driver host
-	ip netns add h1
-	ip netns add h2
-	for driver in "${drivers[@]}"; do
-		ip link add "${driver}1" mtu "$1" netns h1 type veth \
-			peer name "${driver}2" mtu "$1" netns h2
-		for host in 1 2; do
-			ip -n h$host addr add "$(bench_address "$driver" $host)/24" dev "$driver$host"
-			ip -n h$host link set "$driver$host" up
-			ip -n h$host link set lo up
-		done
-	done
-	for driver in "${drivers[@]}"; do
-		[ "$driver" != tcp ] || continue
-		for host in 1 2; do
-			ip netns exec h$host rdma link add "$driver$host" type "$driver" netdev "$driver$host"
-			busywait 10 active "$driver$host"
-		done
-	done
-}
-
-active() {
-	rdma link show "$1/1" | grep -q 'state ACTIVE'
-}
-
-networks_down() {
-	local driver host
-	for driver in "${drivers[@]}"; do
-		for host in 1 2; do
-			[ ! -e "/sys/class/infiniband/$driver$host" ] || rdma link del "$driver$host"
-		done
-		ip -n h1 link del "${driver}1" 2>/dev/null
-	done
-	ip netns del h1 2>/dev/null
-	ip netns del h2 2>/dev/null
-}
+[ -z "${UET_BENCH_SIZES-}" ] || read -ra sizes <<<"$UET_BENCH_SIZES"
 
 also_clean_up() {
+	nvme_down
 	networks_down
 }
 
-# Lines "#bytes #iterations ..." of a perftest table: COLUMN of the last one; nothing
-# if perftest could not make sense of the CPU's clock (it prints 0 or inf then).
-table_column() { # COLUMN
-	awk -v c="$1" '/^ [0-9]+ +[0-9]+ / { value = $c } END { if (value + 0 > 0) print value }' "$tmp/client"
-}
-
-# One run of a perftest program; result in $tmp/client
-perftest() { # DRIVER PROGRAM OPTION...
-	local driver=$1 attempt
-	shift
-	for attempt in 1 2 3; do
-		serve 1 "cm:18515" taskset -c 1 "$1" -R -F -d "${driver}1" \
-			--bind_source_ip "$(bench_address "$driver" 1)" "${@:2}" >"$tmp/start" ||
-			{ stop_servers; continue; }
-		if timeout 60 ip netns exec h2 taskset -c 0 "$1" -R -F -d "${driver}2" \
-			--bind_source_ip "$(bench_address "$driver" 2)" "${@:2}" "$(bench_address "$driver" 1)" >"$tmp/client" 2>&1 && served >"$tmp/start"; then
-			[ -z "$(table_column 4)" ] || return 0
-		fi
-		stop_servers
-	done
-	echo "# $driver: $* gave no result after $attempt attempts"
-	tail -qn 3 "$tmp/start" "$tmp/client" 2>/dev/null | sed "s/^/#   /"
-	return 1
-}
-
-# The server's device is not named like in the tests.
-cm_listens() {
-	rdma -j res show cm_id 2>/dev/null |
-		jq -e "any(.[]; .state == \"LISTEN\" and ((.\"src-addr\" // \"\") | endswith(\":$2\")))" >/dev/null
-}
-
-record() { # ROW MTU OP BYTES QPS DEPTH DRIVER UNIT VALUE
-	[ -n "$9" ] || return 0
-	printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5" "$7" "$9" "$8" "$6" >>"$raw"
-}
-
-mib_to_mb() {
-	awk '{ printf "%.2f", $1 * 1.048576 }'
-}
-
-tcp_bandwidth() { # BYTES STREAMS -> MB/s
-	timeout 30 ip netns exec h1 taskset -c 1 iperf3 -s -1 -B "$(bench_address tcp 1)" >"$tmp/iperf" 2>&1 &
-	servers+=($!)
-	busywait 5 tcp_listens 1 5201 || return
-	timeout 30 ip netns exec h2 taskset -c 0 iperf3 -J -t "$seconds" -l "$1" -P "$2" \
-		-c "$(bench_address tcp 1)" | jq -r '.end.sum_received.bits_per_second / 8e6 // empty'
-	wait "${servers[@]}"
-	servers=()
-}
-
-bandwidth() { # MTU DRIVER OP BYTES QPS
-	local value=
-	if [ "$2" = tcp ]; then
-		[ "$3" = send ] || return 0
-		value=$(tcp_bandwidth "$4" "$5")
-		record R1 "$1" tcp "$4" "$5" 1 tcp MB/s "$value"
-		return
-	fi
-	perftest "$2" "ib_$3_bw" -s "$4" -q "$5" -D "$seconds" || return 0
-	value=$(table_column 4 | mib_to_mb)
-	record R1 "$1" "$3" "$4" "$5" 128 "$2" MB/s "$value"
-}
-
-latency() { # MTU DRIVER OP BYTES
-	[ "$2" != tcp ] || return 0
-	perftest "$2" "ib_$3_lat" -s "$4" -n 2000 || return 0
-	record R2 "$1" "$3" "$4" 1 1 "$2" us "$(table_column 5)"
-	record R2 "$1" "$3" "$4" 1 1 "$2" us-p99 "$(table_column 8)"
-}
-
-rate() { # MTU DRIVER BYTES DEPTH
-	local value
-	[ "$2" != tcp ] || return 0
-	perftest "$2" ib_write_bw -s "$3" -t "$4" -D "$seconds" || return 0
-	value=$(table_column 5 | awk '{ printf "%.3f", $1 * 1000 }')
-	record R3 "$1" write "$3" 1 "$4" "$2" kmsg/s "$value"
-}
-
-# All cells of a turn, one line each; the drivers take turns within a cell.
-cells() { # MTU
-	local op bytes n
-	for bytes in "${bandwidth_sizes[@]}"; do
-		for op in send write read; do
-			for n in "${qps[@]}"; do
-				[ "$n" = 1 ] || [ "$bytes" = 65536 ] || [ -n "${UET_BENCH_LONG-}" ] || continue
-				echo "R1 bandwidth $1 DRIVER $op $bytes $n"
-			done
+# Cells are lines "ROW MTU OP BYTES QPS DEPTH".
+bandwidth_cells() { # MTU
+	local op bytes
+	for bytes in "${sizes[@]}"; do
+		for op in send write read ru-send ru-write ru-read; do
+			# the short form looks at each op at one size, and at one op at each
+			[ -n "$bench_long" ] || [ "$op" = write ] || [ "$bytes" = 65536 ] || continue
+			echo "R1 $1 $op $bytes 1 128"
+			[ -n "$bench_long" ] || [ "$op $bytes $1" = "write 65536 9000" ] || continue
+			echo "R1 $1 $op $bytes 8 128"
 		done
+		echo "R1 $1 tcp $bytes 1 1"
+		echo "R4 $1 copy $bytes 1 1"
 	done
-	for bytes in "${latency_sizes[@]}"; do
-		for op in send write; do
-			echo "R2 latency $1 DRIVER $op $bytes"
+}
+
+small_cells() { # MTU
+	local op bytes depth
+	for bytes in 2 4096 ${bench_long:+64 512 1024}; do
+		for op in send write ru-send ru-write; do
+			echo "R2 $1 $op $bytes 1 1"
 		done
 	done
 	for bytes in 8 64; do
-		for n in "${depths[@]}"; do
-			echo "R3 rate $1 DRIVER $bytes $n"
+		for depth in 1 64 ${bench_long:+16}; do
+			echo "R3 $1 write $bytes 1 $depth"
 		done
 	done
 }
 
-turn() { # MTU
-	local row cell driver
-	while read -r row cell; do
-		[[ $row =~ $only ]] || continue
-		for driver in "${drivers[@]}"; do
-			# shellcheck disable=SC2086 # a command with arguments
-			${cell/DRIVER/$driver} </dev/null
+other_cells() { # MTU
+	local op bytes
+	for bytes in 65536 ${bench_long:+1048576}; do
+		for op in send ${bench_long:+write}; do
+			echo "R10 $1 $op $bytes 1 128"
 		done
-	done < <(cells "$1")
+		echo "R10 $1 tcp $bytes 1 1"
+		echo "R11 $1 write-nogso $bytes 1 128"
+		echo "R11 $1 tcp-nogso $bytes 1 1"
+		echo "R11 $1 write-crc $bytes 1 128"
+	done
+}
+
+all_cells() { # MTU
+	if [ -z "$bench_long" ] && [ "$1" != "${mtus[0]}" ]; then
+		# the short form has the other MTUs in outline only
+		bandwidth_cells "$1" | grep -E ' (write|send|tcp|copy) 65536 '
+		return
+	fi
+	bandwidth_cells "$1"
+	small_cells "$1"
+	other_cells "$1"
+	[ -z "$bench_long" ] || [ "$1" != "${mtus[0]}" ] || nvme_cells "$1"
+}
+
+# Those wanted here
+cells() { # MTU
+	if [ -n "${UET_BENCH_CELLS-}" ]; then
+		awk -v mtu="$1" '$2 == mtu' "$UET_BENCH_CELLS"
+	else
+		all_cells "$1"
+	fi | while read -r cell; do
+		if [[ $cell =~ $only ]] && [ -n "$(drivers_of "$cell")" ]; then
+			echo "$cell"
+		fi
+	done
+}
+
+# Who can do that, of those that take part
+drivers_of() { # CELL
+	local row op driver could
+	read -r row _ op _ <<<"$1"
+	case "$row $op" in
+	R4*) echo memcpy; return ;;
+	R12*) could=" uet rxe siw tcp " ;;
+	*" tcp"*) could=" tcp " ;;
+	*" ru-"*|*"-nogso"|*"-crc") could=" uet " ;;
+	*) could=" uet rxe siw " ;;
+	esac
+	[[ $op != *-* || $op = ru-* ]] || variant_known "${op#*-}" || return 0
+	for driver in "${drivers[@]}"; do
+		[[ $could != *" $driver "* ]] || echo "$driver"
+	done
+}
+
+plan() {
+	local cell list
+	for mtu in "${mtus[@]}"; do
+		while read -r cell; do
+			mapfile -t list < <(drivers_of "$cell")
+			printf '%s\t%s\n' "${cell// /$'\t'}" "$(IFS=,; echo "${list[*]}")"
+		done < <(cells "$mtu")
+	done
+}
+
+# The drivers take turns within a cell.
+turn() { # MTU
+	local row mtu op bytes qps depth list driver
+	while IFS=$'\t' read -r row mtu op bytes qps depth list; do
+		[ "$mtu" = "$1" ] || continue
+		for driver in ${list//,/ }; do
+			"measure_$row" "$mtu" "$op" "$bytes" "$qps" "$depth" "$driver" </dev/null
+		done
+	done <"$out/plan.tsv"
 }
 
 for driver in "${drivers[@]}"; do
@@ -213,6 +164,9 @@ for driver in "${drivers[@]}"; do
 		[ -d "/sys/module/${driver/rxe/rdma_rxe}" ] || { echo "no driver $driver"; exit 1; }
 done
 : >"$raw"
+plan >"$out/plan.tsv"
+[ -s "$out/plan.tsv" ] || { echo "nothing to be measured"; exit 1; }
+variant_known crc || echo "# no row R11 write-crc: the uet command here has no setting crc"
 {
 	echo "kernel $(uname -r) on $(uname -m), $(nproc) CPUs"
 	echo "turns $turns, $seconds s each"
