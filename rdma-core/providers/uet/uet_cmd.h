@@ -15,7 +15,7 @@
 #define UET_ABI_SIZE(name, size) \
 	static_assert(sizeof(struct name) == (size), "size differs")
 
-UET_ABI_SIZE(uet_alloc_ucontext_resp, 16);
+UET_ABI_SIZE(uet_alloc_ucontext_resp, 32);
 UET_ABI_SIZE(uet_ring, UET_RING_HDR);
 UET_ABI_SIZE(uet_ring_info, 24);
 UET_ABI_SIZE(uet_wqe_sge, 16);
@@ -27,9 +27,11 @@ UET_ABI_SIZE(uet_resize_cq_resp, 32);
 UET_ABI_SIZE(uet_create_srq_resp, 32);
 UET_ABI_SIZE(uet_modify_srq_req, 16);
 UET_ABI_SIZE(uet_modify_srq_resp, 32);
-UET_ABI_SIZE(uet_create_qp_req, 16);
-UET_ABI_SIZE(uet_create_qp_resp, 56);
+UET_ABI_SIZE(uet_create_qp_req, 72);
+UET_ABI_SIZE(uet_create_qp_resp, 112);
 UET_ABI_SIZE(uet_create_ah_resp, 8);
+UET_ABI_SIZE(uet_reg_mr_req, 40);
+UET_ABI_SIZE(uet_reg_mr_resp, 24);
 
 DECLARE_DRV_CMD(uetcmd_get_context, IB_USER_VERBS_CMD_GET_CONTEXT,
 		empty, uet_alloc_ucontext_resp);
