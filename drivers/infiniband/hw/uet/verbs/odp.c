@@ -41,7 +41,7 @@ enum uet_page_flag {
 /**
  * struct uet_odp - what comes with a region that is not pinned
  * @umem: the range of the process
- * @map: its memory as the engine sees it
+ * @map: its memory as the engine sees it, with a reference
  * @dev: device
  * @work: fetches pages
  * @bad_at: when UET_PG_BAD was set last, jiffies
@@ -411,9 +411,11 @@ int uet_odp_create(struct uet_mr *mr, struct ib_device *ib, u64 start,
 	if (!odp)
 		return -ENOMEM;
 	odp->map = map;
+	uet_mem_get(&map->mem);
 	odp->umem = ib_umem_odp_get(ib, start, length, access, &uet_odp_ops);
 	if (IS_ERR(odp->umem)) {
 		err = PTR_ERR(odp->umem);
+		uet_map_put(map);
 		uet_odp_free(odp);
 		return err;
 	}
@@ -442,6 +444,7 @@ void uet_odp_destroy(struct uet_mr *mr)
 	uet_odp_dirty(odp, 0, odp->nr);
 	mutex_unlock(&odp->umem->umem_mutex);
 	ib_umem_odp_release(odp->umem);
+	uet_map_put(odp->map);
 	uet_odp_free(odp);
 }
 
