@@ -24,7 +24,8 @@ static struct uet_fep *uet_fep_alloc(struct net_device *dev)
 
 	if (!fep)
 		return NULL;
-	fep->stats = __alloc_percpu(UET_STAT_NR * sizeof(u64), sizeof(u64));
+	fep->stats = __alloc_percpu(UET_STAT_NR * sizeof(local64_t),
+				    sizeof(local64_t));
 	if (!fep->stats)
 		goto free_fep;
 	if (uet_pdc_tables_init(fep))

@@ -3,6 +3,7 @@
 #ifndef UET_FEP_H
 #define UET_FEP_H
 
+#include <asm/local64.h>
 #include <linux/netdevice.h>
 #include <linux/rhashtable-types.h>
 #include <linux/workqueue.h>
@@ -49,7 +50,7 @@ struct uet_fep {
 
 	spinlock_t lock;	/* writers of params */
 	struct uet_fep_params params;
-	u64 __percpu *stats;
+	local64_t __percpu *stats;
 
 	struct xarray eps;
 	struct xarray pdcs;

@@ -24,7 +24,9 @@ EXPORT_SYMBOL_GPL(uet_stat_names);
  */
 void uet_stat_add(struct uet_fep *fep, enum uet_stat stat, u64 n)
 {
-	this_cpu_add(fep->stats[stat], n);
+	/* this_cpu_add() turns interrupts off where a CPU has no such thing. */
+	local64_add(n, get_cpu_ptr(fep->stats) + stat);
+	put_cpu_ptr(fep->stats);
 }
 EXPORT_SYMBOL_GPL(uet_stat_add);
 
@@ -35,14 +37,14 @@ EXPORT_SYMBOL_GPL(uet_stat_add);
  */
 void uet_stats_read(const struct uet_fep *fep, u64 *out)
 {
-	const u64 *cpu_stats;
+	const local64_t *cpu_stats;
 	int cpu, i;
 
 	memset(out, 0, UET_STAT_NR * sizeof(*out));
 	for_each_possible_cpu(cpu) {
 		cpu_stats = per_cpu_ptr(fep->stats, cpu);
 		for (i = 0; i < UET_STAT_NR; i++)
-			out[i] += READ_ONCE(cpu_stats[i]);
+			out[i] += local64_read(&cpu_stats[i]);
 	}
 }
 EXPORT_SYMBOL_GPL(uet_stats_read);
