@@ -18,7 +18,7 @@
 static struct side A, B;
 static struct conn conn = {
 	.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
-	.timeout = 12,
+	.timeout = 17,
 };
 
 static const char *dev_a = "u1", *addr_a = "10.0.0.1";

@@ -441,7 +441,7 @@ static inline int qp_rts(struct side *s, struct ibv_qp *qp,
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
-		.timeout = or_default(c->timeout, 14),
+		.timeout = or_default(c->timeout, 16),
 		.retry_cnt = or_default(c->retry, 7),
 		.rnr_retry = or_default(c->rnr_retry, 7),
 		.sq_psn = qp->qp_num & 0xffff,
