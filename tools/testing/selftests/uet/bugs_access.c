@@ -112,6 +112,7 @@ static void mem_06(void)
 	struct ibv_wc wc;
 	__u64 start;
 
+	conn.timeout = 18;	/* 1 s: the link is slow */
 	pair_open(&A, &B, &p, &conn);
 	for (unsigned int i = 0; i < 12; i++) {
 		mr = ibv_reg_mr(B.pd, B.mem + len, len, RIGHTS);
@@ -292,7 +293,7 @@ static void mem_13(void)
 		    fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK))
 			die("memfd");
 		buf = ioctl(dev, UDMABUF_CREATE, &create);
-		mr = ibv_reg_dmabuf_mr(B.pd, 0, PAGE, 0, buf, all);
+		mr = ibv_reg_dmabuf_mr(B.pd, 0, PAGE, 0, buf, c.access);
 		view = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, memfd, 0);
 		if (buf < 0 || !mr || view == MAP_FAILED)
 			die("dma-buf");
