@@ -157,7 +157,8 @@ static inline void scribble(const struct ring *ring, int n)
 	for (int i = 0; i < 200 * n; i++) {
 		const struct ring *r = &ring[i % n];
 
-		((volatile __u8 *)r->from)[below(r->to - r->from)] = rnd();
+		__atomic_store_n((__u8 *)r->from + below(r->to - r->from),
+				 rnd(), __ATOMIC_RELAXED);
 	}
 }
 

@@ -23,7 +23,7 @@
 
 #include "lib.h"
 
-#define MEM	(1u << 20)
+#define MEM	(1024u * 1024)
 #define LINK	"failed0"
 
 static struct side A, B;
@@ -553,7 +553,8 @@ static const struct verb {
 	const char *name;
 	bool (*call)(void);
 	void (*undo)(void);
-	void (*before)(void), (*after)(void);
+	void (*before)(void);
+	void (*after)(void);
 	void (*look)(bool ok);
 	int err;		/* that it may give besides */
 	bool slow;		/* not tried again after each fault */

@@ -30,11 +30,13 @@ entry() { # ENTRY
 
 # The same while packets are lost, or late
 entry_with() { # NETEM PROGRAM ENTRY
+	local code=0
 	need_hosts 1500
 	# shellcheck disable=SC2086
 	netem_on $1
-	bugs "$2" "$3"
+	bugs "$2" "$3" || code=$?
 	netem_off
+	return $code
 }
 
 # Not ready, no answer, an abort of the peer and a flush are told apart.

@@ -25,7 +25,7 @@
 #define LIVES_AT_ONCE	6	/* even: each place has its device */
 /* Far from all else, so that a spoilt address does not hit this program itself. */
 #define MEM_ADDR	((void *)0x2000000000)
-#define MEM_SIZE	(1u << 20)
+#define MEM_SIZE	(1024u * 1024)
 
 static const char *dev[2] = { "u1", "u2" };
 static const char *addr[2] = { "10.0.0.1", "10.0.0.2" };

@@ -41,12 +41,14 @@ struct cmd {
 /**
  * struct cmd_form - how a command looks
  * @number: IB_USER_VERBS_CMD_
- * @fields: one letter for each field behind the header. 64 bits: r where the answer
- *	goes, u anything, a address, v the same or a page on, l length. 32 bits: P C Q S M W A handle of a PD,
- *	CQ, QP, SRQ, MR, MW, AH; c file of a channel, f access flags, d depth, s number
- *	of SGEs, x small number, . zero, D sub type of the QP type chosen. 8 bits: ,
- *	zero, b 0 to 2, q QP type, z whether there is an SRQ. g multicast GID, h
- *	address attributes
+ * @fields: one letter for each field behind the header.
+ *	64 bits: r where the answer goes, u anything, a address, v the same or a page
+ *	on, l length.
+ *	32 bits: P C Q S M W A handle of a PD, CQ, QP, SRQ, MR, MW, AH; c file of a
+ *	channel, f access flags, d depth, s number of SGEs, x small number, . zero, D
+ *	sub type of the QP type chosen.
+ *	8 bits: , zero, b 0 to 2, q QP type, z whether there is an SRQ.
+ *	Longer: g multicast GID, h address attributes.
  * @makes: object whose handle the answer starts with
  * @kills: destroys something; done less often
  */

@@ -229,6 +229,16 @@ static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 	return err ?: uet_burst_add(b, &pkt, &pl);
 }
 
+/* A packet in flight carries less than it did; @was is what it weighed. */
+static void uet_desc_lighter(struct uet_pdc *pdc, const struct uet_desc *desc,
+			     u32 was)
+{
+	if (desc->flags & (UET_DESC_LOST | UET_DESC_RECEIVED))
+		return;
+	pdc->cc.ops->lost(&pdc->cc, was);
+	pdc->cc.ops->sent(&pdc->cc, uet_desc_cost(desc));
+}
+
 /*
  * The memory of a packet is gone. Its PSN must still be used up: requests
  * become a NO_OP and the message fails, read data becomes an error response.
@@ -237,16 +247,19 @@ static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 			    struct uet_defer *d)
 {
 	struct uet_msg *msg = desc->msg;
+	u32 was = uet_desc_cost(desc);
 
 	if (desc->kind == UET_DESC_RDRSP) {
 		desc->len = 0;
 		desc->rdrsp->sge.len = 0;
 		desc->rdrsp->rc = UET_RC_BAD_MKEY;
+		uet_desc_lighter(pdc, desc, was);
 		return;
 	}
 	desc->kind = UET_DESC_ORPHAN;
 	desc->flags &= ~UET_DESC_WAIT_DATA;
 	desc->msg = NULL;
+	uet_desc_lighter(pdc, desc, was);
 	msg->pending--;
 	if (!pdc->rod && msg->status != UET_ST_PROT)
 		uet_ses_cancel(pdc, msg);
@@ -572,12 +585,15 @@ static void uet_pdc_orphan_msg(struct uet_pdc *pdc, const struct uet_msg *msg)
 
 	for (psn = tx->una; psn != tx->next; psn++) {
 		struct uet_desc *desc = uet_tx_desc(tx, psn);
+		u32 was;
 
 		if (desc->kind != UET_DESC_REQ || desc->msg != msg)
 			continue;
+		was = uet_desc_cost(desc);
 		desc->kind = UET_DESC_ORPHAN;
 		desc->flags &= ~UET_DESC_WAIT_DATA;
 		desc->msg = NULL;
+		uet_desc_lighter(pdc, desc, was);
 	}
 }
 
