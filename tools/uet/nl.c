@@ -21,8 +21,8 @@
 /* A dump fills up to this much at once if it may. */
 #define NL_BUF_SIZE	32768
 
-/* What a monitor may be behind, as with other tools of iproute2. */
-#define NL_MONITOR_BUF	(1 << 20)
+/* What a monitor may be behind: thousands of jobs that come at once. */
+#define NL_MONITOR_BUF	(4 << 20)
 
 static struct mnl_socket *genl_sock;
 static struct mnl_socket *rdma_sock;
