@@ -5,8 +5,10 @@
  * Both sides are protection domains of one device, in its network namespace:
  *	ru_mem DEVICE ADDRESS CHECK
  */
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <linux/capability.h>
+#include <linux/udmabuf.h>
 
 #include <infiniband/uetdv.h>
 
@@ -651,6 +653,53 @@ static void t_derived_scope(void)
 	dereg(whole);
 }
 
+/* A dma-buf with a chosen key, and a part of it */
+static void t_dmabuf(void)
+{
+	int mem = memfd_create("uet", MFD_ALLOW_SEALING);
+	int dev = open("/dev/udmabuf", O_RDWR), buf;
+	struct udmabuf_create create = { .memfd = mem, .size = 4 * PAGE };
+	struct req r = { .rkey = 0xd0d0 };
+	struct ibv_mr *whole, *part;
+	__u8 *at;
+
+	if (dev < 0)
+		skip("no /dev/udmabuf");
+	if (mem < 0 || ftruncate(mem, 4 * PAGE) ||
+	    fcntl(mem, F_ADD_SEALS, F_SEAL_SHRINK))
+		die("memfd");
+	buf = ioctl(dev, UDMABUF_CREATE, &create);
+	at = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
+	if (buf < 0 || at == MAP_FAILED)
+		die("UDMABUF_CREATE");
+	whole = reg(0, .comp_mask = UETDV_REG_MR_MASK_FD |
+		    UETDV_REG_MR_MASK_IOVA | UETDV_REG_MR_MASK_RKEY |
+		    UETDV_REG_MR_MASK_JKEY, .fd = buf, .fd_offset = PAGE,
+		    .length = 2 * PAGE, .iova = 0x10000, .rkey = 0xd0d0,
+		    .jkey = b.jkey[0]);
+	reg_refused(EEXIST, 0, .comp_mask = UETDV_REG_MR_MASK_FD |
+		    UETDV_REG_MR_MASK_IOVA | UETDV_REG_MR_MASK_RKEY, .fd = buf,
+		    .iova = 0, .rkey = 0xd0d0);
+	r.addr = 0x10000 + 100;
+	refused(&r, RC_BAD_JOB_ID);
+	r.jkey = a.jkey[0]->jkey;
+	memset(a.mem, 0x33, LEN);
+	good(&r);
+	must(at[PAGE + 99] == 0 && at[PAGE + 100] == 0x33 &&
+	     at[PAGE + 99 + LEN] == 0x33 && at[PAGE + 100 + LEN] == 0, true);
+	part = reg(0, PART_OF(whole), .addr = (void *)(0x10000ul + PAGE));
+	r = (struct req){ .rkey = key_of(part), .addr = 0x10000 + PAGE + 8 };
+	good(&r);
+	must(at[2 * PAGE + 7] == 0 && at[2 * PAGE + 8] == 0x33, true);
+	must(ibv_dereg_mr(whole), EBUSY);
+	dereg(part);
+	dereg(whole);
+	close(buf);
+	close(dev);
+	close(mem);
+	munmap(at, 4 * PAGE);
+}
+
 /* Whoever dies with parents and children leaves nothing behind. */
 static void t_left_open(void)
 {
@@ -992,6 +1041,7 @@ static const struct {
 	{ "idempotent", t_idempotent },
 	{ "derived", t_derived },
 	{ "derived_scope", t_derived_scope },
+	{ "dmabuf", t_dmabuf },
 	{ "left_open", t_left_open },
 	{ "atomics", t_atomics },
 	{ "imm64", t_imm64 },
