@@ -52,6 +52,6 @@ find_ynl() {
 
 ynl() { # ARGUMENT...; the caller has the client in $cli
 	# shellcheck disable=SC2154
-	on_host 1 env PYTHONDONTWRITEBYTECODE=1 python3 "$cli" --no-schema --output-json \
+	on_host 1 env PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 python3 "$cli" --no-schema --output-json \
 		--spec "$here/../../../../Documentation/netlink/specs/uet.yaml" "$@"
 }
