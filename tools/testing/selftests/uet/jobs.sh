@@ -39,7 +39,7 @@ no_memory() {
 	mountpoint -q $debug || mount -t debugfs none $debug
 	[ -d $debug/failslab ] || skip "no fault injection here"
 	echo N >$debug/failslab/ignore-gfp-wait
-	for kind in $debug/fail*; do
+	for kind in "$debug"/fail*; do
 		[ ! -e "$kind/verbose" ] || echo 0 >"$kind/verbose"
 	done
 	run "$life" nomem || code=$?
