@@ -8,7 +8,7 @@
 
 #include "uet.h"
 
-static int wrong(const char *word, const char *text, const char *what)
+static int bad_value(const char *word, const char *text, const char *what)
 {
 	error("argument \"%s\" is wrong: %s takes %s", text, word, what);
 	return RET_USAGE;
@@ -27,7 +27,7 @@ static int read_user(const char *text, struct value *v)
 		return arg_number("uid", text, UINT32_MAX, &v->number);
 	user = getpwnam(text);
 	if (!user)
-		return wrong("uid", text, "a user");
+		return bad_value("uid", text, "a user");
 	v->number = user->pw_uid;
 	return RET_OK;
 }
@@ -40,7 +40,7 @@ static int read_group(const char *text, struct value *v)
 		return arg_number("gid", text, UINT32_MAX, &v->number);
 	group = getgrnam(text);
 	if (!group)
-		return wrong("gid", text, "a group");
+		return bad_value("gid", text, "a group");
 	v->number = group->gr_gid;
 	return RET_OK;
 }
@@ -52,7 +52,7 @@ static int read_address(const char *word, const char *text, struct value *v)
 	else if (inet_pton(AF_INET6, text, v->bytes) == 1)
 		v->size = sizeof(struct in6_addr);
 	else
-		return wrong(word, text, "an IPv4 or IPv6 address");
+		return bad_value(word, text, "an IPv4 or IPv6 address");
 	return RET_OK;
 }
 

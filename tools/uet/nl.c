@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,8 +22,8 @@
 /* A dump fills up to this much at once if it may. */
 #define NL_BUF_SIZE	32768
 
-/* What a monitor may be behind, as with other tools of iproute2. */
-#define NL_MONITOR_BUF	(1 << 20)
+/* What a monitor may be behind: thousands of jobs that come at once. */
+#define NL_MONITOR_BUF	(4 << 20)
 
 static struct mnl_socket *genl_sock;
 static struct mnl_socket *rdma_sock;
@@ -430,26 +431,17 @@ void nl_wipe(void)
 
 /* ---- notifications ---- */
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int sig)
+/* SIGINT and SIGTERM come here from now on; -1 with errno. */
+static int open_signals(void)
 {
-	(void)sig;
-	stopped = 1;
-}
-
-/* A signal comes either before the wait, or ends it. */
-static void catch_stop(sigset_t *old)
-{
-	struct sigaction act = { .sa_handler = stop };
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, old);
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
 static int join(void)
@@ -486,25 +478,11 @@ static int take_events(nl_answer_fn event)
 	return 0;
 }
 
-/*
- * Pass each notification to @event, until SIGINT or SIGTERM, or until nobody
- * reads what is printed any more. Returns RET_*.
- */
-int nl_listen(nl_answer_fn event)
+/* Take notifications until something happens at one of the other two. */
+static int listen_on(struct pollfd *fds, nl_answer_fn event)
 {
-	struct pollfd fds[2] = {
-		{ .events = POLLIN },
-		{ .fd = STDOUT_FILENO },	/* only for POLLERR */
-	};
-	sigset_t old;
-	int ret = join();
-
-	if (ret)
-		return ret;
-	fds[0].fd = mnl_socket_get_fd(sock);
-	catch_stop(&old);
-	while (!stopped && !(fds[1].revents & POLLERR)) {
-		if (ppoll(fds, 2, NULL, &old) <= 0 || !fds[0].revents)
+	while (!fds[1].revents && !fds[2].revents) {
+		if (poll(fds, 3, -1) < 0 || !fds[0].revents)
 			continue;
 		if (!take_events(event) || errno == EINTR)
 			continue;
@@ -515,6 +493,32 @@ int nl_listen(nl_answer_fn event)
 		fputs("Notifications were lost: there were too many at once.\n", stderr);
 	}
 	return RET_OK;
+}
+
+/*
+ * Pass each notification to @event, until SIGINT or SIGTERM, or until nobody
+ * reads what is printed any more. Returns RET_*.
+ */
+int nl_listen(nl_answer_fn event)
+{
+	struct pollfd fds[3] = {
+		{ .events = POLLIN },
+		{ .events = POLLIN },
+		{ .fd = STDOUT_FILENO },	/* only for POLLERR */
+	};
+	int ret = join();
+
+	if (ret)
+		return ret;
+	fds[0].fd = mnl_socket_get_fd(sock);
+	fds[1].fd = open_signals();
+	if (fds[1].fd < 0) {
+		error("cannot wait for signals: %s", strerror(errno));
+		return RET_USAGE;
+	}
+	ret = listen_on(fds, event);
+	close(fds[1].fd);
+	return ret;
 }
 
 /* At the end of the program. */

@@ -73,25 +73,38 @@ static void print_peers(const struct nlmsghdr *nlh)
 			print_peer(attr, tb);
 }
 
-static const struct field job_fields[] = {
+/* A job, and a peer of it. */
+static const struct field set_fields[] = {
 	{ .word = "dev", .kind = F_DEV, .attr = UET_A_JOB_PEERS_DEV_NAME, .need = true },
 	{ .word = "id", .kind = F_NUMBER, .attr = UET_A_JOB_PEERS_JOB_ID, .need = true },
+	{ .word = "index", .kind = F_NUMBER, .attr = UET_A_PEER_INDEX, .need = true },
+	{ .word = "addr", .kind = F_ADDRESS, .attr = UET_A_PEER_ADDR, .need = true },
+	{ .word = "qpn", .kind = F_NUMBER, .attr = UET_A_PEER_QPN, .need = true },
+	{ .word = "gid-index", .kind = F_NUMBER, .attr = UET_A_PEER_SGID_INDEX },
+	{ .word = "tclass", .kind = F_SMALL, .attr = UET_A_PEER_TCLASS },
+	{ .word = "hop-limit", .kind = F_SMALL, .attr = UET_A_PEER_HOP_LIMIT },
 };
+
+#define JOB_FIELDS	2
+#define PEER_FIELDS	(ARRAY_SIZE(set_fields) - JOB_FIELDS)
+
+static const struct field *const job_fields = set_fields;
+static const struct field *const peer_fields = set_fields + JOB_FIELDS;
 
 static int show(struct args *a)
 {
-	struct value v[ARRAY_SIZE(job_fields)];
+	struct value v[JOB_FIELDS];
 	struct nlmsghdr *nlh;
 	int ret;
 
 	if (arg_is_help(a))
 		return print_help(a);
-	if (fields_read("job peers ", a, job_fields, ARRAY_SIZE(job_fields), v))
+	if (fields_read("job peers ", a, job_fields, JOB_FIELDS, v))
 		return RET_USAGE;
 	ret = nl_begin(UET_CMD_PEER_GET, NLM_F_DUMP, &nlh);
 	if (ret)
 		return ret;
-	fields_put(nlh, job_fields, ARRAY_SIZE(job_fields), v);
+	fields_put(nlh, job_fields, JOB_FIELDS, v);
 	out_begin();
 	ret = nl_talk(nlh, &peers_words, print_peers);
 	out_end(ret);
@@ -100,27 +113,11 @@ static int show(struct args *a)
 
 /* ---- set, load ---- */
 
-#define PEER_FIELDS \
-	{ .word = "index", .kind = F_NUMBER, .attr = UET_A_PEER_INDEX, .need = true }, \
-	{ .word = "addr", .kind = F_ADDRESS, .attr = UET_A_PEER_ADDR, .need = true }, \
-	{ .word = "qpn", .kind = F_NUMBER, .attr = UET_A_PEER_QPN, .need = true }, \
-	{ .word = "gid-index", .kind = F_NUMBER, .attr = UET_A_PEER_SGID_INDEX }, \
-	{ .word = "tclass", .kind = F_SMALL, .attr = UET_A_PEER_TCLASS }, \
-	{ .word = "hop-limit", .kind = F_SMALL, .attr = UET_A_PEER_HOP_LIMIT }
-
-static const struct field peer_fields[] = { PEER_FIELDS };
-
-static const struct field set_fields[] = {
-	{ .word = "dev", .kind = F_DEV, .attr = UET_A_JOB_PEERS_DEV_NAME, .need = true },
-	{ .word = "id", .kind = F_NUMBER, .attr = UET_A_JOB_PEERS_JOB_ID, .need = true },
-	PEER_FIELDS
-};
-
 static void put_peer(struct nlmsghdr *nlh, const struct value *v)
 {
 	struct nlattr *nest = mnl_attr_nest_start(nlh, UET_A_JOB_PEERS_PEER);
 
-	fields_put(nlh, peer_fields, ARRAY_SIZE(peer_fields), v);
+	fields_put(nlh, peer_fields, PEER_FIELDS, v);
 	mnl_attr_nest_end(nlh, nest);
 }
 
@@ -137,12 +134,14 @@ static int set(struct args *a)
 	ret = nl_begin(UET_CMD_PEER_SET, NLM_F_ACK, &nlh);
 	if (ret)
 		return ret;
-	fields_put(nlh, job_fields, ARRAY_SIZE(job_fields), v);
-	put_peer(nlh, v + ARRAY_SIZE(job_fields));
+	fields_put(nlh, job_fields, JOB_FIELDS, v);
+	put_peer(nlh, v + JOB_FIELDS);
 	return nl_talk(nlh, &peers_words, NULL);
 }
 
-typedef struct value peer_values[ARRAY_SIZE(peer_fields)];
+struct peer {
+	struct value v[PEER_FIELDS];
+};
 
 /**
  * struct table - a table that was read
@@ -151,12 +150,12 @@ typedef struct value peer_values[ARRAY_SIZE(peer_fields)];
  * @room: for how many there is memory
  */
 struct table {
-	peer_values *peers;
+	struct peer *peers;
 	size_t count;
 	size_t room;
 };
 
-static peer_values *new_peer(struct table *t)
+static struct peer *new_peer(struct table *t)
 {
 	if (t->count == t->room) {
 		t->room = t->room ? 2 * t->room : 64;
@@ -180,7 +179,7 @@ static int read_table(const char *name, struct table *t)
 		return RET_USAGE;
 	while (!(ret = file_line(&line))) {
 		ret = fields_read("job peers ", &line.words, peer_fields,
-				  ARRAY_SIZE(peer_fields), *new_peer(t));
+				  PEER_FIELDS, new_peer(t)->v);
 		if (ret)
 			break;
 	}
@@ -194,7 +193,7 @@ static int read_table(const char *name, struct table *t)
 static size_t put_some(struct nlmsghdr *nlh, const struct table *t, size_t first)
 {
 	for (; first < t->count && nl_room(nlh) >= PEER_ROOM; first++)
-		put_peer(nlh, t->peers[first]);
+		put_peer(nlh, t->peers[first].v);
 	return first;
 }
 
@@ -208,7 +207,7 @@ static int send_table(const struct value *job, const struct table *t)
 		ret = nl_begin(UET_CMD_PEER_SET, NLM_F_ACK, &nlh);
 		if (ret)
 			break;
-		fields_put(nlh, job_fields, ARRAY_SIZE(job_fields), job);
+		fields_put(nlh, job_fields, JOB_FIELDS, job);
 		next = put_some(nlh, t, next);
 		ret = nl_talk(nlh, &peers_words, NULL);
 	}

@@ -577,6 +577,9 @@ enum uet_reg_mr_flags {
  * domain, of another job (both job-restricted), attached to another QP (both
  * QP-restricted).
  *
+ * A region that is not for all of its domain takes no memory windows and is
+ * not changed by rereg_mr (EOPNOTSUPP).
+ *
  * Errors beside those of the verb: EINVAL (job key not of this domain, key out
  * of range, UET_MR_IDEMPOTENT without a chosen key, parent unknown or of
  * another domain, range outside the parent), EACCES (more rights than the

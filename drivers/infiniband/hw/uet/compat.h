@@ -37,7 +37,12 @@ static inline void uet_hrtimer_setup(struct hrtimer *timer,
 
 /* Result of a comparison, for sort(). */
 #ifndef cmp_int
-#define cmp_int(l, r)	(((l) > (r)) - ((l) < (r)))
+static inline int uet_cmp_int(u64 l, u64 r)
+{
+	return (l > r) - (l < r);
+}
+
+#define cmp_int uet_cmp_int
 #endif
 
 /* ib_umem_get() got a name of its own for plain addresses. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * uet_rma: every rank writes to, reads from and adds to the memory of every
- * other, under one key that is the same on all and good in this job only, and
+ * uet_rma: every rank sends to every other, writes to, reads from and adds to its
+ * memory, under one key that is the same on all and good in this job only, and
  * checks the results. To be started by uet_job_launch.
  *
  * The window of a rank has a block for each peer and a counter.
@@ -111,6 +111,44 @@ static void start(struct world *w, uint32_t flags)
 	w->qpx->wr_flags = flags;
 }
 
+/* One message of each peer, in any order. */
+static void receive_round(struct world *w, uint32_t iter)
+{
+	uint8_t *seen = calloc(w->size, 1);
+	struct message msg;
+	uint32_t i;
+
+	if (!seen)
+		die("memory");
+	for (i = 1; i < w->size; i++) {
+		world_receive(w, &msg);
+		errno = 0;
+		if (msg.from >= w->size || seen[msg.from] ||
+		    msg.value != iter || msg.len != block)
+			die("rank %u: round %u, %u bytes from rank %u in round %u",
+			    w->rank, msg.value, msg.len, msg.from, iter);
+		seen[msg.from] = 1;
+		check(msg.data, msg.from, w->rank, iter, "send");
+		world_release(w, &msg);
+	}
+	free(seen);
+}
+
+static void send_round(struct world *w, uint32_t iter)
+{
+	uint32_t peer;
+
+	for (peer = 0; peer < w->size; peer++) {
+		if (peer == w->rank)
+			continue;
+		fill(local + block_at(peer), w->rank, peer, iter);
+		world_send(w, peer, iter, local + block_at(peer), block,
+			   local_mr->lkey);
+	}
+	receive_round(w, iter);
+	world_barrier(w);
+}
+
 static void put_round(struct world *w, uint32_t iter)
 {
 	uint32_t peer;
@@ -179,6 +217,7 @@ static const struct {
 	const char *name;
 	void (*round)(struct world *w, uint32_t iter);
 } ops[] = {
+	{ "send", send_round },
 	{ "put", put_round },
 	{ "get", get_round },
 	{ "add", add_round },
@@ -204,7 +243,7 @@ static void run(struct world *w, size_t op)
 static void usage(FILE *to)
 {
 	fprintf(to, "usage: uet_job_launch -j ID -n PROCESSES uet_rma [OPTION...]\n"
-		"  -o OP      put, get or add (all of them)\n"
+		"  -o OP      send, put, get or add (all of them)\n"
 		"  -s BYTES   size of a block (4096)\n"
 		"  -n ITERS   rounds (10)\n");
 	exit(to == stdout ? 0 : 2);
@@ -250,7 +289,7 @@ int main(int argc, char **argv)
 	if (optind != argc)
 		usage(stderr);
 
-	world_join(&w, DEPTH, 0, 0, UETDV_QP_EX_WITH_RDMA_WRITE64 |
+	world_join(&w, DEPTH, block, 0, UETDV_QP_EX_WITH_RDMA_WRITE64 |
 		   UETDV_QP_EX_WITH_RDMA_READ64 | UETDV_QP_EX_WITH_ATOMIC64);
 	register_window(&w);
 	world_barrier(&w);

@@ -35,12 +35,15 @@ nothing_left() {
 }
 
 no_memory() {
-	local slab=/sys/kernel/debug/failslab code=0
-	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug
-	[ -d $slab ] || skip "no fault injection here"
-	echo N >$slab/ignore-gfp-wait
+	local debug=/sys/kernel/debug code=0 kind
+	mountpoint -q $debug || mount -t debugfs none $debug
+	[ -d $debug/failslab ] || skip "no fault injection here"
+	echo N >$debug/failslab/ignore-gfp-wait
+	for kind in "$debug"/fail*; do
+		[ ! -e "$kind/verbose" ] || echo 0 >"$kind/verbose"
+	done
 	run "$life" nomem || code=$?
-	echo Y >$slab/ignore-gfp-wait
+	echo Y >$debug/failslab/ignore-gfp-wait
 	return $code
 }
 

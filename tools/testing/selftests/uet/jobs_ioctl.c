@@ -270,7 +270,12 @@ static void addr_errors(__u32 job)
 	want(EINVAL, addr_remove(dev, job, 1, 0xffffffff));
 	want(EINVAL, addr_query(dev, job, 4096, none, sizeof(none), &n));
 	want(EINVAL, addr_query(dev, job, 0, none, sizeof(none) - 1, &n));
+
+	a = peer4(1);
+	want(0, addr_insert(dev, job, &a, sizeof(a)));
 	want(EFAULT, addr_query(dev, job, 0, NULL, sizeof(none), &n));
+	want(EFAULT, addr_query(dev, job, 0, none, sizeof(none), NULL));
+	want(0, addr_remove(dev, job, 1, 1));
 }
 
 static void addr_big(__u32 job)

@@ -279,7 +279,8 @@ static void test_gone(void)
 	for (i = 0; i < 2; i++)
 		child_end(pid[i]);
 	want(EIO, job_query(dev, job, &got));
-	want(EIO, jkey_destroy(dev, jkey));
+	want(0, jkey_destroy(dev, jkey));	/* the core lets it go */
+	want(0, job_dealloc(dev, job));
 	fdinfo_has(the_file, "uet-job:\t34\n");
 	close(dev);
 
@@ -296,24 +297,29 @@ static void test_gone(void)
 /* ------------------------------------------------------------------ */
 /* Every allocation fails once                                         */
 
-static void fail_nth(int fd, unsigned int n)
+static int nth = -1;	/* which allocation of ours fails */
+static bool nth_came;
+
+static void fail_nth(unsigned int n)
 {
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%u", n);
 
-	if (pwrite(fd, text, len, 0) != len)
+	/* The first one may be what fails */
+	if (pwrite(nth, text, len, 0) != len &&
+	    pwrite(nth, text, len, 0) != len)
 		die("fail-nth: %s", strerror(errno));
 }
 
-/* Did allocation n come, and fail? */
-static bool fail_done(int fd)
+/* The end of what may fail; did allocation n come? */
+static int fail_end(int err)
 {
 	char text[16] = {};
 
-	if (pread(fd, text, sizeof(text) - 1, 0) <= 0)
-		die("fail-nth");
-	fail_nth(fd, 0);
-	return atoi(text) == 0;
+	/* If it is this that fails, it was not the call */
+	nth_came = pread(nth, text, sizeof(text) - 1, 0) > 0 && !atoi(text);
+	fail_nth(0);
+	return err;
 }
 
 static __u32 nm_job, nm_pd, nm_skey;
@@ -322,7 +328,7 @@ static int nm_new_job(void)
 {
 	struct uet_job_attr attr = my_job(36);
 	__u32 job;
-	int err = job_alloc_with(dev, &attr, &nm_skey, &job);
+	int err = fail_end(job_alloc_with(dev, &attr, &nm_skey, &job));
 
 	return err ?: job_dealloc(dev, job);
 }
@@ -331,14 +337,15 @@ static int nm_new_skey(void)
 {
 	struct uet_skey_attr attr = skey_attr(37), got;
 	__u32 skey;
-	int err = skey_alloc(dev, &attr, key1, 32, &skey, &got);
+	int err = fail_end(skey_alloc(dev, &attr, key1, 32, &skey, &got));
 
 	return err ?: skey_dealloc(dev, skey);
 }
 
 static int nm_export(void)
 {
-	int file, err = job_export(dev, nm_job, UET_RIGHT_USE, &file);
+	int file;
+	int err = fail_end(job_export(dev, nm_job, UET_RIGHT_USE, &file));
 
 	if (!err)
 		close(file);
@@ -349,7 +356,7 @@ static int nm_import(void)
 {
 	struct uet_job_attr attr;
 	__u32 job;
-	int err = job_import(dev, the_file, &job, &attr);
+	int err = fail_end(job_import(dev, the_file, &job, &attr));
 
 	return err ?: job_dealloc(dev, job);
 }
@@ -357,7 +364,7 @@ static int nm_import(void)
 static int nm_jkey(void)
 {
 	__u32 jkey, value;
-	int err = jkey_create(dev, nm_pd, nm_job, &jkey, &value);
+	int err = fail_end(jkey_create(dev, nm_pd, nm_job, &jkey, &value));
 
 	return err ?: jkey_destroy(dev, jkey);
 }
@@ -369,22 +376,22 @@ static int nm_addr(void)
 
 	a[1].index = 1000;
 	a[2].index = 4000;
-	err = addr_insert(dev, nm_job, a, sizeof(a));
+	err = fail_end(addr_insert(dev, nm_job, a, sizeof(a)));
 	return err ?: addr_remove(dev, nm_job, 5, 1) ?:
 		      addr_remove(dev, nm_job, 1000, 1) ?:
 		      addr_remove(dev, nm_job, 4000, 1);
 }
 
-static void no_memory_for(const char *what, int (*fn)(void), int nth)
+static void no_memory_for(const char *what, int (*fn)(void))
 {
 	struct uet_job_attr attr;
 	unsigned int n, failed = 0;
 	int err;
 
 	for (n = 1;; n++) {
-		fail_nth(nth, n);
+		fail_nth(n);
 		err = fn();
-		if (!fail_done(nth))
+		if (!nth_came)
 			break;
 		if (err && err != ENOMEM && err != EFAULT && err != ENFILE)
 			die("%s, allocation %u failed: %s", what, n,
@@ -405,8 +412,8 @@ static void test_nomem(void)
 {
 	struct uet_job_attr attr = my_job(35);
 	struct uet_skey_attr sa = skey_attr(35), got;
-	int nth = open("/proc/thread-self/fail-nth", O_RDWR);
 
+	nth = open("/proc/thread-self/fail-nth", O_RDWR);
 	if (nth < 0) {
 		printf("SKIP: no fault injection here\n");
 		exit(4);
@@ -415,12 +422,12 @@ static void test_nomem(void)
 	want(0, job_alloc(dev, &attr, &nm_job));
 	want(0, job_export(dev, nm_job, UET_RIGHT_USE, &the_file));
 	want(0, raw_pd(dev, &nm_pd));
-	no_memory_for("new job", nm_new_job, nth);
-	no_memory_for("new skey", nm_new_skey, nth);
-	no_memory_for("export", nm_export, nth);
-	no_memory_for("import", nm_import, nth);
-	no_memory_for("job key", nm_jkey, nth);
-	no_memory_for("peers", nm_addr, nth);
+	no_memory_for("new job", nm_new_job);
+	no_memory_for("new skey", nm_new_skey);
+	no_memory_for("export", nm_export);
+	no_memory_for("import", nm_import);
+	no_memory_for("job key", nm_jkey);
+	no_memory_for("peers", nm_addr);
 	close(nth);
 	close(the_file);
 	want(0, job_dealloc(dev, nm_job));

@@ -174,8 +174,8 @@ gid_text() { # ADDRESS
 	python3 - "$1" <<-'END'
 		import ipaddress, sys
 		a = ipaddress.ip_address(sys.argv[1])
-		a = ipaddress.IPv6Address(b'\0' * 10 + b'\xff\xff' + a.packed) if a.version == 4 else a
-		print(a.exploded)
+		hex = (a.packed if a.version == 6 else b'\0' * 10 + b'\xff\xff' + a.packed).hex()
+		print(':'.join(hex[i:i + 4] for i in range(0, 32, 4)))
 	END
 }
 

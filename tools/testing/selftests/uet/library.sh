@@ -116,7 +116,7 @@ for name in rings ops jobs ru; do
 done
 check "each call is exported and described" described
 check "uet_pingpong, 4 processes" one_host 4 2 'half round trip' uet_pingpong -n 100 -s 3000
-check "uet_rma, 8 processes" one_host 8 3 '^(put|get|add): 8 ranks' uet_rma -n 2
+check "uet_rma, 8 processes" one_host 8 4 '^(send|put|get|add): 8 ranks' uet_rma -n 2
 check "uet_rma, blocks of 1 byte" one_host 3 1 '^put: 3 ranks' uet_rma -n 5 -s 1 -o put
 check "two hosts: uet_pingpong" two_hosts 1 uet_pingpong -n 50 -s 100000
 check "two hosts: uet_rma, 4 processes each" two_hosts 4 uet_rma -n 2 -s 20000

@@ -25,6 +25,7 @@ refused() {
 	[ ! -s "$tmp/stdout" ] || fail "something on stdout: $(cat "$tmp/stdout")"
 }
 
+# shellcheck disable=SC2034 # for the tests
 as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 
 # The same, and TEXT is all that is said.
@@ -49,7 +50,8 @@ find_ynl() {
 	command -v ynl
 }
 
-ynl() { # ARGUMENT...
-	on_host 1 env PYTHONDONTWRITEBYTECODE=1 python3 "$cli" --no-schema --output-json \
+ynl() { # ARGUMENT...; the caller has the client in $cli
+	# shellcheck disable=SC2154
+	on_host 1 env PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 python3 "$cli" --no-schema --output-json \
 		--spec "$here/../../../../Documentation/netlink/specs/uet.yaml" "$@"
 }

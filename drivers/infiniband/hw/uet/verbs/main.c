@@ -133,6 +133,7 @@ static const struct uapi_definition uet_uapi_defs[] = {
 	UAPI_DEF_CHAIN(uet_ru_uapi_defs),
 	{},
 };
+
 #define UET_UAPI_DEFS	uet_uapi_defs
 #else
 #define UET_UAPI_DEFS	NULL

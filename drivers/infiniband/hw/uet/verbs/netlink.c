@@ -149,6 +149,8 @@ missing:
  * The core has asked for CAP_NET_ADMIN over the socket's namespace. What
  * counts is the device's: the two are one as devices are found only in their
  * own namespace, but this check does not rest on that.
+ *
+ * Return: true if it is.
  */
 bool uet_nl_may_set(const struct sk_buff *skb, const struct uet_dev *dev)
 {

@@ -69,13 +69,14 @@ static void uet_nl_shared_notify(struct uet_shared *obj, u8 cmd, u8 add_cmd,
 				 u8 del_cmd)
 {
 	struct uet_dev *dev = obj->dev;
+	bool gone = cmd == del_cmd;
 	struct uet_shared *next;
 
 	mutex_lock(&dev->job_mutex);
-	if (obj->listed != (cmd == del_cmd))
+	if (obj->listed != gone)
 		uet_nl_send(dev, obj, cmd);
 	next = uet_nl_successor(dev, obj);
-	if (cmd == del_cmd && next && next != obj)
+	if (gone && next && next != obj)
 		uet_nl_send(dev, next, add_cmd);
 	mutex_unlock(&dev->job_mutex);
 }

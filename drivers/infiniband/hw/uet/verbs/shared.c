@@ -36,6 +36,7 @@ static struct net *uet_dev_net(const struct uet_dev *dev)
  * of the one that the network interface is in.
  *
  * Context: process.
+ * Return: true if it is.
  */
 bool uet_in_netns(const struct uet_dev *dev)
 {
@@ -47,6 +48,7 @@ bool uet_in_netns(const struct uet_dev *dev)
  * @dev: device
  *
  * Context: process.
+ * Return: true if it is an administrator, here.
  */
 bool uet_may_create(const struct uet_dev *dev)
 {
@@ -59,6 +61,7 @@ bool uet_may_create(const struct uet_dev *dev)
  * @obj: job or security key; the caller holds its device
  *
  * Context: process.
+ * Return: true if it is the owner, here.
  */
 bool uet_may_open(const struct uet_shared *obj)
 {
