@@ -66,6 +66,16 @@ int arg_number(const char *word, const char *text, uint64_t max, uint32_t *value
 	return RET_OK;
 }
 
+/* "on" or "off", as 1 or 0 */
+int arg_on_off(const char *word, const char *text, uint32_t *value)
+{
+	*value = !strcmp(text, "on");
+	if (*value || !strcmp(text, "off"))
+		return RET_OK;
+	error("argument \"%s\" is wrong: %s is \"on\" or \"off\"", text, word);
+	return RET_USAGE;
+}
+
 /* Fails if there are words left. */
 int arg_end(const struct args *a)
 {

@@ -7,23 +7,26 @@
 #include "uet.h"
 
 /**
- * struct setting - a number that can be set
+ * struct setting - a number, or on or off, that can be set
  * @word: what it is called
  * @attr: where it travels
  * @max: largest value that fits in there; what makes sense, the kernel knows
+ * @on_off: it is on or off, and travels as 1 or 0
  */
 struct setting {
 	const char *word;
 	uint16_t attr;
 	uint32_t max;
+	bool on_off;
 };
 
 static const struct setting settings[] = {
-	{ "payload-mtu",	UET_A_DEV_PAYLOAD_MTU,	UINT32_MAX },
-	{ "dscp-data",		UET_A_DEV_DSCP_DATA,	UINT8_MAX },
-	{ "dscp-ctrl",		UET_A_DEV_DSCP_CTRL,	UINT8_MAX },
-	{ "pdc-max",		UET_A_DEV_PDC_MAX,	UINT32_MAX },
-	{ "pdc-idle",		UET_A_DEV_PDC_IDLE_MS,	UINT32_MAX },
+	{ "payload-mtu",	UET_A_DEV_PAYLOAD_MTU,	UINT32_MAX,	false },
+	{ "dscp-data",		UET_A_DEV_DSCP_DATA,	UINT8_MAX,	false },
+	{ "dscp-ctrl",		UET_A_DEV_DSCP_CTRL,	UINT8_MAX,	false },
+	{ "pdc-max",		UET_A_DEV_PDC_MAX,	UINT32_MAX,	false },
+	{ "pdc-idle",		UET_A_DEV_PDC_IDLE_MS,	UINT32_MAX,	false },
+	{ "crc",		UET_A_DEV_CRC,		UINT8_MAX,	true },
 };
 
 static const struct nl_word words[UET_A_DEV_MAX + 1] = {
@@ -33,6 +36,7 @@ static const struct nl_word words[UET_A_DEV_MAX + 1] = {
 	[UET_A_DEV_DSCP_CTRL]	= { "dscp-ctrl",	NL_NUMBER },
 	[UET_A_DEV_PDC_MAX]	= { "pdc-max",		NL_NUMBER },
 	[UET_A_DEV_PDC_IDLE_MS]	= { "pdc-idle",		NL_NUMBER },
+	[UET_A_DEV_CRC]		= { "crc",		NL_NUMBER },
 };
 
 static const struct nl_words dev_words = { words, ARRAY_SIZE(words) };
@@ -45,7 +49,8 @@ static int print_help(struct args *a)
 	     "       uet dev help\n"
 	     "where  SETTING := { payload-mtu { 1024 | 2048 | 4096 | 8192 } |\n"
 	     "                    dscp-data 0..63 | dscp-ctrl 0..63 |\n"
-	     "                    pdc-max 1..65535 | pdc-idle MILLISECONDS }");
+	     "                    pdc-max 1..65535 | pdc-idle MILLISECONDS |\n"
+	     "                    crc { on | off } }");
 	return RET_OK;
 }
 
@@ -81,6 +86,9 @@ static void print_dev(const struct nlmsghdr *nlh)
 	out_uint("dscp_ctrl", "dscp-ctrl", nl_uint(tb[UET_A_DEV_DSCP_CTRL]));
 	out_uint("pdc_max", "pdc-max", nl_uint(tb[UET_A_DEV_PDC_MAX]));
 	out_uint("pdc_idle_ms", "pdc-idle", nl_uint(tb[UET_A_DEV_PDC_IDLE_MS]));
+	/* a driver from before it was there does not send it */
+	if (tb[UET_A_DEV_CRC])
+		out_on_off("crc", "crc", nl_uint(tb[UET_A_DEV_CRC]));
 	out_item_end();
 }
 
@@ -124,6 +132,8 @@ static int read_setting(struct args *a, uint32_t *value, bool *given)
 		return RET_USAGE;
 	}
 	given[i] = true;
+	if (settings[i].on_off)
+		return arg_on_off(word, text, &value[i]);
 	return arg_number(word, text, settings[i].max, &value[i]);
 }
 

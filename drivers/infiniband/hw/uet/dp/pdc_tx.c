@@ -296,6 +296,52 @@ void uet_pdc_mark_lost(struct uet_pdc *pdc, u32 psn)
 	pdc->cc.ops->lost(&pdc->cc, uet_desc_cost(desc));
 }
 
+/*
+ * Build nothing more for a while. Nobody tells when the queues below are
+ * empty, so a timer asks.
+ */
+static void uet_pdc_pause(struct uet_pdc *pdc)
+{
+	if (pdc->paused)
+		return;
+	uet_stat_inc(pdc->fep, UET_STAT_TX_PAUSED);
+	pdc->paused = true;
+	/* Messages that wait for a receive buffer must not go out early. */
+	if (pdc->deadline[UET_EV_RESUME] == KTIME_MAX)
+		uet_pdc_expect(pdc, UET_EV_RESUME, UET_NACK_RETX_NS);
+}
+
+/**
+ * uet_pdc_backed_up - the queues of this host are full
+ * @fep: fabric endpoint
+ * @pdcid: local PDCID
+ * @psn: first of the packets that did not get into them
+ * @lost: how many those are
+ *
+ * They are sent again after a pause, and nobody waits for their ACKs.
+ *
+ * Context: process or softirq, no engine lock held.
+ */
+void uet_pdc_backed_up(struct uet_fep *fep, u16 pdcid, u32 psn, u32 lost)
+{
+	struct uet_pdc *pdc;
+
+	rcu_read_lock();
+	pdc = uet_pdc_find(fep, pdcid);
+	if (!pdc)
+		goto unlock;
+	spin_lock_bh(&pdc->lock);
+	if (pdc->state != UET_PDC_DEAD) {
+		for (; lost; lost--, psn++)
+			if (uet_tx_holds(&pdc->tx, psn))
+				uet_pdc_mark_lost(pdc, psn);
+		uet_pdc_pause(pdc);
+	}
+	spin_unlock_bh(&pdc->lock);
+unlock:
+	rcu_read_unlock();
+}
+
 /* Lost packets go first, lowest PSN first. */
 static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_burst *b)
 {
@@ -493,6 +539,8 @@ void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d)
 
 	if (pdc->state == UET_PDC_DEAD)
 		return;
+	if (uet_net_is_full(pdc->path))
+		uet_pdc_pause(pdc);
 	uet_burst_init(&b, pdc->path, pdc->sport, false, d);
 	b.ordered = true;
 	if (tx->lost)

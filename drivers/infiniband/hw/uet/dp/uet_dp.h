@@ -140,6 +140,7 @@ struct uet_sge {
  * @dscp_ctrl: DSCP of ACK, NACK and control packets, 0..63
  * @pdc_max: most PDCs at a time, 1..65535
  * @pdc_idle_ms: a PDC without traffic for so long is closed, 10..3600000
+ * @crc: packets carry a CRC trailer, and packets without a right one are dropped
  */
 struct uet_fep_params {
 	u32 payload_mtu;
@@ -147,6 +148,7 @@ struct uet_fep_params {
 	u8 dscp_ctrl;
 	u32 pdc_max;
 	u32 pdc_idle_ms;
+	bool crc;
 };
 
 /**

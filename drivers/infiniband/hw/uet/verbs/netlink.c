@@ -195,7 +195,8 @@ static int uet_nl_put_dev(struct sk_buff *skb, struct uet_dev *dev)
 	    nla_put_u32(skb, UET_A_DEV_PDC_IDLE_MS, p.pdc_idle_ms) ||
 	    nla_put_u32(skb, UET_A_DEV_PDC_COUNT, uet_nl_pdc_count(dev)) ||
 	    nla_put_u32(skb, UET_A_DEV_PAYLOAD_MTU_ACTIVE,
-			uet_fep_payload_mtu(dev->fep)))
+			uet_fep_payload_mtu(dev->fep)) ||
+	    nla_put_u8(skb, UET_A_DEV_CRC, p.crc))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -340,6 +341,10 @@ static int uet_nl_get_settings(const struct genl_info *info,
 		p->pdc_idle_ms = nla_get_u32(a[UET_A_DEV_PDC_IDLE_MS]);
 		n++;
 	}
+	if (a[UET_A_DEV_CRC]) {
+		p->crc = nla_get_u8(a[UET_A_DEV_CRC]);
+		n++;
+	}
 	if (!n)
 		GENL_SET_ERR_MSG(info, "no setting is given");
 	return n ?: -EINVAL;
@@ -352,7 +357,7 @@ static void uet_nl_refused(const struct genl_info *info, int n,
 	int i;
 
 	GENL_SET_ERR_MSG_FMT(info, "%s", why ?: "device refused the settings");
-	for (i = UET_A_DEV_PAYLOAD_MTU; n == 1 && i <= UET_A_DEV_PDC_IDLE_MS; i++)
+	for (i = UET_A_DEV_PAYLOAD_MTU; n == 1 && i <= UET_A_DEV_CRC; i++)
 		if (info->attrs[i])
 			NL_SET_BAD_ATTR(info->extack, info->attrs[i]);
 }
