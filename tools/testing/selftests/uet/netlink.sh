@@ -22,7 +22,7 @@ field() { # HOST FIELD
 
 settings() { # HOST
 	uet -n "h$1" -j dev show "u$1" |
-		jq -c '.[0] | [.payload_mtu, .dscp_data, .dscp_ctrl, .pdc_max, .pdc_idle_ms]'
+		jq -c '.[0] | [.payload_mtu, .dscp_data, .dscp_ctrl, .pdc_max, .pdc_idle_ms, .crc]'
 }
 
 is() { # WHAT VALUE EXPECTED
@@ -54,7 +54,7 @@ shows() {
 	is "pretty JSON" "$(uet1 -jp dev show | jq -c .)" "$(uet1 -j dev show | jq -c .)"
 	line=$(uet1 dev show)
 	echo "$line"
-	grep -qxE '[0-9]+: u1: netdev v1( [a-z-]+ [0-9]+)+' <<<"$line"
+	grep -qxE '[0-9]+: u1: netdev v1( [a-z-]+ ([0-9]+|on|off))+' <<<"$line"
 	is "short form" "$(uet1 d sh u1)" "$line"
 	is "without a command" "$(uet1 dev)" "$line"
 	is "with dev" "$(uet1 dev show dev u1)" "$line"
@@ -84,14 +84,16 @@ sets() {
 sets_all() {
 	local line
 	need_hosts 1500
-	uet1 dev set u1 payload-mtu 2048 dscp-data 10 dscp-ctrl 46 pdc-max 1000 pdc-idle 5000
-	is settings "$(settings 1)" "[2048,10,46,1000,5000]"
+	uet1 dev set u1 payload-mtu 2048 dscp-data 10 dscp-ctrl 46 pdc-max 1000 pdc-idle 5000 crc on
+	is settings "$(settings 1)" "[2048,10,46,1000,5000,true]"
 	# what is shown is what can be set
 	line=$(uet1 dev show u1)
-	uet1 dev set u1 payload-mtu 1024 dscp-data 0 dscp-ctrl 0 pdc-max 1 pdc-idle 10
+	uet1 dev set u1 payload-mtu 1024 dscp-data 0 dscp-ctrl 0 pdc-max 1 pdc-idle 10 crc off
+	is settings "$(settings 1)" "[1024,0,0,1,10,false]"
 	# shellcheck disable=SC2086
 	uet1 dev set u1 ${line#* pdcs * }
-	is settings "$(settings 1)" "[2048,10,46,1000,5000]"
+	is settings "$(settings 1)" "[2048,10,46,1000,5000,true]"
+	uet1 dev set u1 crc off
 }
 
 # SETTING VALUE...: each refused by the kernel, with the reason, and no trace of it
@@ -127,6 +129,8 @@ bad_words() {
 	refused 1 'takes a number' uet1 dev set u1 pdc-max many
 	refused 1 'takes a number' uet1 dev set u1 dscp-data -1
 	refused 1 'too large' uet1 dev set u1 dscp-data 256
+	refused 1 'crc is "on" or "off"' uet1 dev set u1 crc 1
+	refused 1 'crc: value missing' uet1 dev set u1 crc
 	refused 1 'too large' uet1 dev set u1 pdc-max 4294967296
 	refused 1 'too large' uet1 dev set u1 pdc-max 99999999999999999999
 	refused 1 'duplicate "pdc-max"' uet1 dev set u1 pdc-max 3 pdc-max 4
@@ -396,11 +400,11 @@ ynl_round_trip() {
 	need_hosts 1500
 	uet1 dev set u1 payload-mtu 1024 dscp-data 1 dscp-ctrl 2 pdc-max 300 pdc-idle 4000
 	ynl --do dev-set --json '{"name": "u1", "payload-mtu": 4096, "dscp-data": 26, "dscp-ctrl": 48,
-		"pdc-max": 99, "pdc-idle-ms": 12345}'
-	is "settings by uet" "$(settings 1)" "[4096,26,48,99,12345]"
+		"pdc-max": 99, "pdc-idle-ms": 12345, "crc": 1}'
+	is "settings by uet" "$(settings 1)" "[4096,26,48,99,12345,true]"
 	is "settings by ynl" "$(ynl --do dev-get --json '{"name": "u1"}' |
-		jq -c '[."payload-mtu", ."dscp-data", ."dscp-ctrl", ."pdc-max", ."pdc-idle-ms"]')" \
-		"[4096,26,48,99,12345]"
+		jq -c '[."payload-mtu", ."dscp-data", ."dscp-ctrl", ."pdc-max", ."pdc-idle-ms", .crc]')" \
+		"[4096,26,48,99,12345,1]"
 	is "dump by ynl" "$(ynl --dump dev-get | jq -c 'map(.name)')" '["u1"]'
 	is "get by index" "$(ynl --do dev-get --json "{\"index\": $(field 1 index)}" | jq -r .name)" u1
 	ynl --dump pdc-get --json '{"dev-name": "u1"}' | jq -e 'type == "array"' >/dev/null
@@ -415,7 +419,10 @@ ynl_round_trip() {
 	grep -q "no setting is given" "$tmp/err"
 	ynl --do dev-set --json '{"name": "u1", "pdc-count": 3}' >"$tmp/err" 2>&1 && fail "pdc-count was set"
 	grep -q "'bad-attr': '.pdc-count'" "$tmp/err"
-	is settings "$(settings 1)" "[4096,26,48,99,12345]"
+	ynl --do dev-set --json '{"name": "u1", "crc": 2}' >"$tmp/err" 2>&1 && fail "crc was set to 2"
+	grep -q "'bad-attr': '.crc'" "$tmp/err"
+	is settings "$(settings 1)" "[4096,26,48,99,12345,true]"
+	uet1 dev set u1 crc off
 }
 
 check "the device is shown, as text and as JSON" shows
