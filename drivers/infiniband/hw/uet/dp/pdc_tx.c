@@ -14,6 +14,10 @@
 #define UET_TX_RING_MIN		16
 /* What a packet weighs in the window beside its payload. */
 #define UET_TX_PKT_COST		64
+/* Packets between two pauses once the queues below were full, at first. */
+#define UET_TX_CAP		8
+/* More than this is no limit. */
+#define UET_TX_CAP_MAX		64
 
 /**
  * uet_tx_init - start a sender
@@ -311,6 +315,37 @@ static void uet_pdc_pause(struct uet_pdc *pdc)
 		uet_pdc_expect(pdc, UET_EV_RESUME, UET_NACK_RETX_NS);
 }
 
+/*
+ * A queue that was full would refuse most of a window again, so that building
+ * it is work for nothing. Few packets leave between two pauses then: half as
+ * many each time they are refused, else twice as many until it does not matter.
+ */
+static void uet_tx_lower_cap(struct uet_tx *tx)
+{
+	if (!tx->refused)
+		tx->cap = tx->cap ? max(tx->cap / 2, 1) : UET_TX_CAP;
+	tx->refused = true;
+}
+
+/**
+ * uet_tx_raise_cap - a pause is over
+ * @tx: sender
+ */
+void uet_tx_raise_cap(struct uet_tx *tx)
+{
+	if (!tx->refused)
+		tx->cap = tx->cap > UET_TX_CAP_MAX / 2 ? 0 : 2 * tx->cap;
+	tx->refused = false;
+	tx->used = 0;
+}
+
+/* One packet is about to leave. */
+static void uet_pdc_use_cap(struct uet_pdc *pdc)
+{
+	if (pdc->tx.cap && ++pdc->tx.used >= pdc->tx.cap)
+		uet_pdc_pause(pdc);
+}
+
 /**
  * uet_pdc_backed_up - the queues of this host are full
  * @fep: fabric endpoint
@@ -335,6 +370,7 @@ void uet_pdc_backed_up(struct uet_fep *fep, u16 pdcid, u32 psn, u32 lost)
 		for (; lost; lost--, psn++)
 			if (uet_tx_holds(&pdc->tx, psn))
 				uet_pdc_mark_lost(pdc, psn);
+		uet_tx_lower_cap(&pdc->tx);
 		uet_pdc_pause(pdc);
 	}
 	spin_unlock_bh(&pdc->lock);
@@ -362,6 +398,7 @@ static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_burst *b)
 		if (desc->retx < U8_MAX)
 			desc->retx++;
 		pdc->cc.ops->sent(&pdc->cc, uet_desc_cost(desc));
+		uet_pdc_use_cap(pdc);
 		uet_desc_xmit(pdc, psn, true, b);
 	}
 }
@@ -480,6 +517,7 @@ static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_burst *b)
 		tx->bytes += uet_desc_payload(desc);
 		uet_stat_add(pdc->fep, UET_STAT_TX_BYTES,
 			     uet_desc_payload(desc));
+		uet_pdc_use_cap(pdc);
 		/* The last one that may leave now asks for an ACK. */
 		more = uet_pdc_can_send(pdc);
 		b->more = more;
