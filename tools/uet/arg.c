@@ -66,13 +66,13 @@ int arg_number(const char *word, const char *text, uint64_t max, uint32_t *value
 	return RET_OK;
 }
 
-/* "on" or "off"; 1 and 0 will do. */
-int arg_switch(const char *word, const char *text, uint32_t *value)
+/* "on" or "off", as 1 or 0 */
+int arg_on_off(const char *word, const char *text, uint32_t *value)
 {
-	*value = !strcmp(text, "on") || !strcmp(text, "1");
-	if (*value || !strcmp(text, "off") || !strcmp(text, "0"))
+	*value = !strcmp(text, "on");
+	if (*value || !strcmp(text, "off"))
 		return RET_OK;
-	error("argument \"%s\" is wrong: %s takes on or off", text, word);
+	error("argument \"%s\" is wrong: %s is \"on\" or \"off\"", text, word);
 	return RET_USAGE;
 }
 

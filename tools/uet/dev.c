@@ -7,25 +7,27 @@
 #include "uet.h"
 
 /**
- * struct setting - a number that can be set
+ * struct setting - a number, or on or off, that can be set
  * @word: what it is called
  * @attr: where it travels
- * @max: largest value that fits in there; what makes sense, the kernel knows.
- *	1: on or off
+ * @max: largest value that fits in there; what makes sense, the kernel knows
+ * @on_off: it is on or off, and travels as 1 or 0
  */
 struct setting {
 	const char *word;
 	uint16_t attr;
 	uint32_t max;
+	bool on_off;
 };
 
 static const struct setting settings[] = {
-	{ "payload-mtu",	UET_A_DEV_PAYLOAD_MTU,	UINT32_MAX },
-	{ "dscp-data",		UET_A_DEV_DSCP_DATA,	UINT8_MAX },
-	{ "dscp-ctrl",		UET_A_DEV_DSCP_CTRL,	UINT8_MAX },
-	{ "pdc-max",		UET_A_DEV_PDC_MAX,	UINT32_MAX },
-	{ "pdc-idle",		UET_A_DEV_PDC_IDLE_MS,	UINT32_MAX },
-	{ "local-filter",	UET_A_DEV_LOCAL_FILTER,	1 },
+	{ "payload-mtu",	UET_A_DEV_PAYLOAD_MTU,	UINT32_MAX,	false },
+	{ "dscp-data",		UET_A_DEV_DSCP_DATA,	UINT8_MAX,	false },
+	{ "dscp-ctrl",		UET_A_DEV_DSCP_CTRL,	UINT8_MAX,	false },
+	{ "pdc-max",		UET_A_DEV_PDC_MAX,	UINT32_MAX,	false },
+	{ "pdc-idle",		UET_A_DEV_PDC_IDLE_MS,	UINT32_MAX,	false },
+	{ "local-filter",	UET_A_DEV_LOCAL_FILTER,	UINT8_MAX,	true },
+	{ "crc",		UET_A_DEV_CRC,		UINT8_MAX,	true },
 };
 
 static const struct nl_word words[UET_A_DEV_MAX + 1] = {
@@ -36,6 +38,7 @@ static const struct nl_word words[UET_A_DEV_MAX + 1] = {
 	[UET_A_DEV_PDC_MAX]	= { "pdc-max",		NL_NUMBER },
 	[UET_A_DEV_PDC_IDLE_MS]	= { "pdc-idle",		NL_NUMBER },
 	[UET_A_DEV_LOCAL_FILTER] = { "local-filter",	NL_NUMBER },
+	[UET_A_DEV_CRC]		= { "crc",		NL_NUMBER },
 };
 
 static const struct nl_words dev_words = { words, ARRAY_SIZE(words) };
@@ -49,7 +52,7 @@ static int print_help(struct args *a)
 	     "where  SETTING := { payload-mtu { 1024 | 2048 | 4096 | 8192 } |\n"
 	     "                    dscp-data 0..63 | dscp-ctrl 0..63 |\n"
 	     "                    pdc-max 1..65535 | pdc-idle MILLISECONDS |\n"
-	     "                    local-filter { on | off } }");
+	     "                    local-filter { on | off } | crc { on | off } }");
 	return RET_OK;
 }
 
@@ -70,8 +73,9 @@ static void print_settings(const struct nlattr **tb)
 	out_uint("dscp_ctrl", "dscp-ctrl", nl_uint(tb[UET_A_DEV_DSCP_CTRL]));
 	out_uint("pdc_max", "pdc-max", nl_uint(tb[UET_A_DEV_PDC_MAX]));
 	out_uint("pdc_idle_ms", "pdc-idle", nl_uint(tb[UET_A_DEV_PDC_IDLE_MS]));
-	out_str("local_filter", "local-filter",
-		nl_uint(tb[UET_A_DEV_LOCAL_FILTER]) ? "on" : "off");
+	out_on_off("local_filter", "local-filter",
+		   nl_uint(tb[UET_A_DEV_LOCAL_FILTER]));
+	out_on_off("crc", "crc", nl_uint(tb[UET_A_DEV_CRC]));
 }
 
 /* State first, then the settings in the words that "set" takes. */
@@ -142,8 +146,9 @@ static int read_setting(struct args *a, uint32_t *value, bool *given)
 		return RET_USAGE;
 	}
 	given[i] = true;
-	return settings[i].max == 1 ? arg_switch(word, text, &value[i]) :
-	       arg_number(word, text, settings[i].max, &value[i]);
+	if (settings[i].on_off)
+		return arg_on_off(word, text, &value[i]);
+	return arg_number(word, text, settings[i].max, &value[i]);
 }
 
 static int set(struct args *a)

@@ -106,6 +106,15 @@ void out_uint(const char *key, const char *label, uint64_t value)
 		printf(" %s %llu", label, (unsigned long long)value);
 }
 
+/* A switch: "on" or "off", in JSON true or false; without a label only there. */
+void out_on_off(const char *key, const char *label, bool value)
+{
+	if (opt.json)
+		out_json(key, json_boolean(value));
+	else if (label)
+		printf(" %s %s", label, value ? "on" : "off");
+}
+
 /* A string; without a label only in JSON, where null stands for bad UTF-8. */
 void out_str(const char *key, const char *label, const char *value)
 {

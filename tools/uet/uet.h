@@ -71,7 +71,7 @@ bool arg_is_help(const struct args *a);
 int arg_value(struct args *a, const char *word, const char **value);
 int arg_device(struct args *a, const char **dev);
 int arg_number(const char *word, const char *text, uint64_t max, uint32_t *value);
-int arg_switch(const char *word, const char *text, uint32_t *value);
+int arg_on_off(const char *word, const char *text, uint32_t *value);
 int arg_end(const struct args *a);
 
 int word_find(const char *what, const char *object, const char *text,
@@ -230,6 +230,7 @@ void out_entry(const char *label);
 void out_entry_end(void);
 void out_more(void);
 void out_uint(const char *key, const char *label, uint64_t value);
+void out_on_off(const char *key, const char *label, bool value);
 void out_str(const char *key, const char *label, const char *value);
 void out_flag(const char *key, const char *label, bool value);
 bool out_flush(void);

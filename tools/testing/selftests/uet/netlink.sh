@@ -16,7 +16,8 @@ field() { # HOST FIELD
 
 settings() { # HOST
 	uet -n "h$1" -j dev show "u$1" |
-		jq -c '.[0] | [.payload_mtu, .dscp_data, .dscp_ctrl, .pdc_max, .pdc_idle_ms]'
+		jq -c '.[0] | [.payload_mtu, .dscp_data, .dscp_ctrl, .pdc_max, .pdc_idle_ms,
+			.local_filter, .crc]'
 }
 
 # ---------------------------------------------------------------------------
@@ -31,7 +32,7 @@ shows() {
 	is "pretty JSON" "$(uet1 -jp dev show | jq -c .)" "$(uet1 -j dev show | jq -c .)"
 	line=$(uet1 dev show)
 	echo "$line"
-	grep -qxE '[0-9]+: u1: netdev v1( [a-z-]+ [0-9]+)+ local-filter on' <<<"$line"
+	grep -qxE '[0-9]+: u1: netdev v1( [a-z-]+ [0-9]+)+ local-filter on crc off' <<<"$line"
 	is "short form" "$(uet1 d sh u1)" "$line"
 	is "without a command" "$(uet1 dev)" "$line"
 	is "with dev" "$(uet1 dev show dev u1)" "$line"
@@ -58,18 +59,32 @@ sets() {
 	done
 }
 
+# SETTING JSON-NAME VALUE...: the same for one that is on or off
+switches() {
+	local word=$1 name=$2 value
+	shift 2
+	need_hosts 1500
+	for value; do
+		uet1 dev set u1 "$word" "$value"
+		uet1 dev show u1 | grep -qE " $word $value( |\$)"
+		is "$word" "$(field 1 "$name")" "$([ "$value" = on ] && echo true || echo false)"
+	done
+}
+
 sets_all() {
 	local line
 	need_hosts 1500
-	uet1 dev set u1 payload-mtu 2048 dscp-data 10 dscp-ctrl 46 pdc-max 1000 pdc-idle 5000
-	is settings "$(settings 1)" "[2048,10,46,1000,5000]"
+	uet1 dev set u1 payload-mtu 2048 dscp-data 10 dscp-ctrl 46 pdc-max 1000 pdc-idle 5000 crc on
+	is settings "$(settings 1)" "[2048,10,46,1000,5000,true,true]"
 	# what is shown is what can be set
 	line=$(uet1 dev show u1)
-	uet1 dev set u1 payload-mtu 1024 dscp-data 0 dscp-ctrl 0 pdc-max 1 pdc-idle 10 local-filter off
+	uet1 dev set u1 payload-mtu 1024 dscp-data 0 dscp-ctrl 0 pdc-max 1 pdc-idle 10 \
+		local-filter off crc off
+	is settings "$(settings 1)" "[1024,0,0,1,10,false,false]"
 	# shellcheck disable=SC2086
 	uet1 dev set u1 ${line#* pdcs * }
-	is settings "$(settings 1)" "[2048,10,46,1000,5000]"
-	is local_filter "$(field 1 local_filter)" on
+	is settings "$(settings 1)" "[2048,10,46,1000,5000,true,true]"
+	uet1 dev set u1 crc off
 }
 
 # SETTING VALUE...: each refused by the kernel, with the reason, and no trace of it
@@ -105,9 +120,11 @@ bad_words() {
 	refused 1 'takes a number' uet1 dev set u1 pdc-max many
 	refused 1 'takes a number' uet1 dev set u1 dscp-data -1
 	refused 1 'too large' uet1 dev set u1 dscp-data 256
+	refused 1 'crc is "on" or "off"' uet1 dev set u1 crc 1
+	refused 1 'crc: value missing' uet1 dev set u1 crc
 	refused 1 'too large' uet1 dev set u1 pdc-max 4294967296
 	refused 1 'too large' uet1 dev set u1 pdc-max 99999999999999999999
-	refused 1 'takes on or off' uet1 dev set u1 local-filter maybe
+	refused 1 'local-filter is "on" or "off"' uet1 dev set u1 local-filter maybe
 	refused 1 'duplicate "pdc-max"' uet1 dev set u1 pdc-max 3 pdc-max 4
 	refused 1 garbage uet1 dev show u1 u1
 	refused 1 'network namespace "nowhere"' uet -n nowhere dev show
@@ -307,11 +324,11 @@ ynl_round_trip() {
 	need_hosts 1500
 	uet1 dev set u1 payload-mtu 1024 dscp-data 1 dscp-ctrl 2 pdc-max 300 pdc-idle 4000
 	ynl --do dev-set --json '{"name": "u1", "payload-mtu": 4096, "dscp-data": 26, "dscp-ctrl": 48,
-		"pdc-max": 99, "pdc-idle-ms": 12345}'
-	is "settings by uet" "$(settings 1)" "[4096,26,48,99,12345]"
+		"pdc-max": 99, "pdc-idle-ms": 12345, "crc": 1}'
+	is "settings by uet" "$(settings 1)" "[4096,26,48,99,12345,true,true]"
 	is "settings by ynl" "$(ynl --do dev-get --json '{"name": "u1"}' |
-		jq -c '[."payload-mtu", ."dscp-data", ."dscp-ctrl", ."pdc-max", ."pdc-idle-ms"]')" \
-		"[4096,26,48,99,12345]"
+		jq -c '[."payload-mtu", ."dscp-data", ."dscp-ctrl", ."pdc-max", ."pdc-idle-ms", .crc]')" \
+		"[4096,26,48,99,12345,1]"
 	is "dump by ynl" "$(ynl --dump dev-get | jq -c 'map(.name)')" '["u1"]'
 	is "get by index" "$(ynl --do dev-get --json "{\"index\": $(field 1 index)}" | jq -r .name)" u1
 	ynl --dump pdc-get --json '{"dev-name": "u1"}' | jq -e 'type == "array"' >/dev/null
@@ -326,7 +343,10 @@ ynl_round_trip() {
 	grep -q "no setting is given" "$tmp/err"
 	ynl --do dev-set --json '{"name": "u1", "pdc-count": 3}' >"$tmp/err" 2>&1 && fail "pdc-count was set"
 	grep -q "'bad-attr': '.pdc-count'" "$tmp/err"
-	is settings "$(settings 1)" "[4096,26,48,99,12345]"
+	ynl --do dev-set --json '{"name": "u1", "crc": 2}' >"$tmp/err" 2>&1 && fail "crc was set to 2"
+	grep -q "'bad-attr': '.crc'" "$tmp/err"
+	is settings "$(settings 1)" "[4096,26,48,99,12345,true,true]"
+	uet1 dev set u1 crc off
 }
 
 check "the device is shown, as text and as JSON" shows
@@ -336,7 +356,8 @@ check "set dscp-data" sets dscp-data dscp_data 0 63 26
 check "set dscp-ctrl" sets dscp-ctrl dscp_ctrl 0 63 46
 check "set pdc-max" sets pdc-max pdc_max 1 65535 4096
 check "set pdc-idle" sets pdc-idle pdc_idle_ms 10 3600000 30000
-check "set local-filter" sets local-filter local_filter off on
+check "set local-filter" switches local-filter local_filter off on
+check "set crc" switches crc crc on off
 check "set everything at once, and what was shown again" sets_all
 check "payload-mtu out of range" out_of_range payload-mtu 0 1 1023 1025 1500 3072 8191 8193 16384 4294967295
 check "dscp-data out of range" out_of_range dscp-data 64 255

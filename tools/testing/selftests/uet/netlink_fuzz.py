@@ -29,7 +29,7 @@ PEER_ATTRS = {1: 4, 2: ADDR, 3: 4, 4: 4, 5: 1, 6: 1}
 # command: flags, attributes
 OPS = [
     (1, NLM_F_ACK, DEV), (1, NLM_F_DUMP, {}),
-    (2, NLM_F_ACK, {**DEV, 4: 4, 5: 1, 6: 1, 7: 4, 8: 4, 11: 1}),
+    (2, NLM_F_ACK, {**DEV, 4: 4, 5: 1, 6: 1, 7: 4, 8: 4, 11: 1, 14: 1}),
     (3, NLM_F_DUMP, DEV),
     (7, NLM_F_ACK, JOB_NEW), (7, NLM_F_ACK, JOB_NEW),
     (8, NLM_F_ACK, {**DEV, 3: 4, 15: FLAG}),

@@ -157,6 +157,20 @@ refused() {
 	seen --mtu 1024 --partial -- limit 60 "$(program badinput)" remote
 }
 
+# The same with the CRC trailer on every packet
+trailers() { # MTU FAMILY PAYLOAD-MTU TEST...
+	local mtu=$1 family=$2 payload=$3 code=0
+	shift 3
+	need_bridged "$mtu"
+	uet -n h1 dev set u1 crc on
+	uet -n h2 dev set u2 crc on
+	seen --crc --mtu "$payload" -- limit 60 "$data" -a u1 -A "$(address 1 "$family")" -b u2 \
+		-B "$(address 2 "$family")" -m "$payload" -M 30000 -r 4 -w $((20 * slow)) "$@" || code=$?
+	uet -n h1 dev set u1 crc off
+	uet -n h2 dev set u2 crc off
+	return $code
+}
+
 rc=(rc_send rc_send_imm rc_write rc_write_imm rc_read)
 ru=(ru_send ru_send_imm ru_write ru_write_imm ru_read)
 
@@ -170,6 +184,10 @@ check "RC, MTU 9000" ops 9000 4 8192 "${rc[@]}"
 check "RU, MTU 9000" ops 9000 6 8192 "${ru[@]}"
 check "RC, MTU 5000" ops 5000 4 4096 "${rc[@]}"
 check "RC, MTU 2500" ops 2500 6 2048 "${rc[@]}"
+for family in 4 6; do
+	check "CRC trailer, IPv$family" trailers 1500 $family 1024 rc_send rc_write rc_read ru_mix ud_send
+done
+check "CRC trailer, MTU 9000" trailers 9000 4 8192 rc_send rc_read
 check "many RC messages under way" ops 1500 4 1024 rc_mix rc_unsignalled rc_order rc_64_qps
 check "many RU messages under way" ops 1500 4 1024 ru_mix
 check "receiver not ready" ops 1500 4 1024 rc_rnr ru_rnr

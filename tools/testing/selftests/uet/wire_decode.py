@@ -138,7 +138,7 @@ class Packet:
     def __init__(self, number=0, time=0):
         self.number = number
         self.time = time
-        self.src = self.dst = b""
+        self.src = self.dst = self.udp = b""
         self.sport = 0
         self.tos = 0
         self.pds = None
@@ -187,13 +187,43 @@ def decode_ip(check, packet, frame, original):
         return None
     check.packet = packet
     check.expect(hops > 1, f"TTL or hop limit {hops}")
-    packet.sport, _, udp_len, checksum = struct.unpack(">HHHH", frame[at:at + 8])
+    packet.udp = frame[at:at + 8]
+    packet.sport, _, udp_len, checksum = struct.unpack(">HHHH", packet.udp)
     check.expect(original == len(frame), "the capture cut the packet off")
     check.expect(len(frame) == at + size, f"frame of {len(frame)} bytes, IP says {at + size}")
     check.expect(udp_len == size, f"UDP length {udp_len}, {size} bytes in the IP packet")
     check.expect(checksum == 0, f"UDP checksum {checksum:#x} on a single packet")
     check.expect(packet.sport != 0, "UDP source port (entropy) 0")
     return frame[at + 8:at + size]
+
+
+def crc_table():
+    table = []
+    for value in range(256):
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+        table.append(value)
+    return table
+
+
+CRC_TABLE = crc_table()
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ CRC_TABLE[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def strip_trailer(check, packet, data):
+    """Check the CRC trailer: over addresses, UDP header and all behind it."""
+    if len(data) < 4:
+        raise Malformed("no room for a CRC trailer")
+    want = crc32c(packet.src + packet.dst + packet.udp + data[:-4])
+    have = struct.unpack("<I", data[-4:])[0]
+    check.expect(have == want, f"CRC trailer {have:#010x}, not {want:#010x}")
+    return data[:-4]
 
 
 def icmp_about_us(frame, at, is_error, ip_len):
@@ -978,6 +1008,8 @@ def decode_frames(frames, options):
             count["other"] += 1
             continue
         try:
+            if options.crc:
+                data = strip_trailer(check, packet, data)
             decode_uet(check, packet, data)
         except Malformed as error:
             check.bad(f"malformed: {error}")
@@ -1013,6 +1045,7 @@ def parse_options(arguments):
     parser = argparse.ArgumentParser(description="check captured UET packets")
     parser.add_argument("captures", nargs="*")
     parser.add_argument("--mtu", type=int, help="the payload MTU all packets must have")
+    parser.add_argument("--crc", action="store_true", help="packets have a CRC trailer")
     parser.add_argument("--partial", action="store_true",
                         help="the capture ends before the conversation does")
     parser.add_argument("--syn-grace", type=float, default=100,

@@ -178,6 +178,54 @@ def test_spoilt():
                     fail(f"{name} with bit {bit:#x} of byte {place} changed was accepted")
 
 
+# The trailer of each vector, as it stands on the wire, where it is a UDP packet
+TRAILERS = {
+    "V1": "b70bd0f5", "V2": "f1340933", "V3": "21508666", "V4": "bd18a0ed", "V5": "0c175909",
+    "V6": "414c50bf", "V7": "b40f0b00",
+    "V8": "c3b7a6db", "V9": "664c2374", "V10": "7deae888", "V11": "d0b4bbe2", "V12": "684e534c",
+    "V13": "cc92eb57", "V14": "fd5044c2", "V16": "9ba37be3", "V17": "7bb2337a", "V18": "41cb9ab0",
+    "V19": "afd43b6e", "V20": "1a4e6a6a", "V21": "cbc5a170", "V22": "78a8e763", "V23": "272db9a5",
+}
+TO_A = ("V4", "V5", "V6", "V8", "V12", "V13", "V19", "V22", "V23")
+
+
+def test_trailers():
+    if wire.crc32c(b"123456789") != 0xE3069283:
+        fail("CRC32C of 123456789")
+    for name, trailer in TRAILERS.items():
+        data = vector(name)
+        check, packet = wire.Checker(), wire.Packet()
+        packet.src, packet.dst = (B, A) if name in TO_A else (A, B)
+        packet.udp = struct.pack(">HHHH", EV, wire.PORT, 12 + len(data), 0)
+        if wire.strip_trailer(check, packet, data + bytes.fromhex(trailer)) != data:
+            fail(f"{name}: something else than the trailer was taken off")
+        if check.violations:
+            fail(f"{name}: {check.violations}")
+        wire.strip_trailer(check, packet, data[:-1] + bytes([data[-1] ^ 1]) + bytes.fromhex(trailer))
+        if not check.violations:
+            fail(f"{name}: a changed byte was not seen")
+
+
+def with_trailers(frames):
+    """The frames as they are with the setting on, IPv4."""
+    for frame in frames:
+        src, dst = frame[1][26:30], frame[1][30:34]
+        longer = ipv4(src, dst, frame[1][15], struct.unpack(">H", frame[1][34:36])[0],
+                      frame[1][UET:] + bytes(4))
+        frame[1] = longer[:-4] + struct.pack("<I", wire.crc32c(longer[26:-4]))
+    return frames
+
+
+def test_crc_conversation():
+    found, _, _ = decode(with_trailers(conversation()), "--crc")
+    for text in found:
+        fail(f"with trailers: {text}")
+    if not any("CRC trailer" in text for text in decode(conversation(), "--crc")[0]):
+        fail("missing trailers were not seen")
+    if not decode(with_trailers(conversation()))[0]:
+        fail("trailers that are not expected were not seen")
+
+
 # --------------------------------------------------------------------------
 # A conversation: A writes 2500 bytes, sends 5 (the last two packets lost once), reads
 # 1500, reads 8, is refused once, clears, and closes; then a datagram.
@@ -364,8 +412,8 @@ WRONG = [
 ]
 
 
-def decode(frames):
-    options = wire.parse_options([])
+def decode(frames, *arguments):
+    options = wire.parse_options(list(arguments))
     check, talk, count = wire.decode_frames(
         [(time, frame, len(frame)) for time, frame in frames], options)
     return [text for _, text in check.violations], talk, count
@@ -396,7 +444,8 @@ def test_wrong():
 
 
 def main():
-    for test in (test_vectors, test_lengths, test_spoilt, test_conversation, test_wrong):
+    for test in (test_vectors, test_lengths, test_spoilt, test_trailers, test_conversation,
+                 test_crc_conversation, test_wrong):
         before = len(failures)
         test()
         print(f"# {test.__name__}: {'FAILED' if len(failures) > before else 'ok'}")

@@ -8,12 +8,19 @@
  * (uet-wire 1.2). The payload stands in the skb as references to the
  * registered pages as long as 17 fragments carry a burst worth having, else
  * headers and payload are copied, into the linear part if they are small.
+ *
+ * With the CRC trailer on each packet is an skb of its own, since the trailer
+ * covers the UDP header, which only the last moment of a burst's life makes.
+ * Its payload is copied: bytes that the program changes under way would look
+ * like damage to the receiver.
  */
+#include <linux/export.h>
 #include <linux/gfp.h>
 #include <linux/netdevice.h>
 #include <net/dst.h>
 
 #include "burst.h"
+#include "crc.h"
 #include "fep.h"
 #include "net.h"
 #include "path.h"
@@ -27,8 +34,10 @@
 /* Copied packets go into pieces of this size. */
 #define UET_BURST_CHUNK_ORDER	3
 #define UET_BURST_CHUNK		(PAGE_SIZE << UET_BURST_CHUNK_ORDER)
-/* IP and UDP headers count in the 16-bit length fields, too. */
-#define UET_BURST_MAX		(65535 - 128)
+/* Link, IP and UDP headers count in the limits of the device, too. */
+#define UET_BURST_HEADERS	128
+/* What the 16-bit length fields can say. */
+#define UET_BURST_MAX		65535
 
 /**
  * uet_burst_init - start collecting
@@ -46,22 +55,56 @@ void uet_burst_init(struct uet_burst *b, struct uet_path *path, __be16 sport,
 	b->sport = sport;
 	b->ctrl = ctrl;
 	b->d = d;
+	b->trailer = READ_ONCE(path->fep->params.crc) ? UET_CRC_LEN : 0;
+	if (b->trailer)
+		b->max_segs = 1;
+}
+EXPORT_SYMBOL_GPL(uet_burst_init);
+
+static u32 uet_gso_max_size(const struct net_device *dev, bool v4)
+{
+	return v4 ? READ_ONCE(dev->gso_ipv4_max_size) :
+		    READ_ONCE(dev->gso_max_size);
 }
 
-/* What the egress device takes; looked up once a second packet comes. */
-static void uet_burst_limits(struct uet_burst *b)
+/**
+ * uet_burst_limits - what a burst may be at most
+ * @egress: device of the route
+ * @dev: device of the fabric endpoint. It is another one for packets to this
+ *	host itself, and its limits hold for those, too
+ * @v4: the burst is of IPv4 packets
+ * @segs: set to a number of packets, at least 1
+ * @len: set to a number of bytes behind the first UDP header
+ *
+ * A larger burst would not be lost: the stack would cut it into packets. A
+ * device above others (VLAN, bond) may have larger limits than those have; the
+ * stack cuts for them in the same way.
+ */
+void uet_burst_limits(const struct net_device *egress,
+		      const struct net_device *dev, bool v4, u32 *segs,
+		      u32 *len)
 {
-	const struct net_device *dev;
+	u32 size = min3(uet_gso_max_size(egress, v4), uet_gso_max_size(dev, v4),
+			(u32)UET_BURST_MAX);
+
+	*segs = min_t(u32, READ_ONCE(egress->gso_max_segs),
+		      READ_ONCE(dev->gso_max_segs));
+	*segs = max_t(u32, *segs, 1);
+	*len = size - min_t(u32, size, UET_BURST_HEADERS);
+}
+EXPORT_SYMBOL_GPL(uet_burst_limits);
+
+/* Looked up once a second packet comes, or is likely to come. */
+static void uet_burst_learn_limits(struct uet_burst *b)
+{
 	struct dst_entry *dst;
 
 	b->max_segs = 1;
 	dst = uet_path_route(b->path);
 	if (IS_ERR(dst))
 		return;
-	dev = dst->dev;
-	b->max_segs = min_t(u32, READ_ONCE(dev->gso_max_segs),
-			    READ_ONCE(b->path->fep->dev->gso_max_segs));
-	b->max_len = min_t(u32, READ_ONCE(dev->gso_max_size), UET_BURST_MAX);
+	uet_burst_limits(dst->dev, b->path->fep->dev, uet_path_is_v4(b->path),
+			 &b->max_segs, &b->max_len);
 	dst_release(dst);
 }
 
@@ -77,40 +120,59 @@ void uet_burst_flush(struct uet_burst *b)
 	if (!skb)
 		return;
 	b->skb = NULL;
+	if (b->trailer)
+		skb_put(skb, b->trailer);
 	if (uet_net_xmit_prepare(b->path, skb, b->sport, b->ctrl,
 				 b->segs > 1 ? b->seg : 0)) {
 		uet_stat_inc(fep, UET_STAT_DROP_TX);
 		kfree_skb(skb);
 		return;
 	}
+	if (b->trailer)
+		uet_crc_seal(skb, &b->path->attr.src, &b->path->attr.dst);
 	uet_stat_add(fep, UET_STAT_TX_PKTS, b->segs);
-	if (b->ordered)
+	if (b->ordered) {
+		uet_tx_cb(skb)->pdcid = b->pdcid;
+		uet_tx_cb(skb)->psn = b->psn;
 		uet_defer_ordered(b->d, b->path, skb);
-	else
+	} else {
 		__skb_queue_tail(&b->d->xmit, skb);
+	}
 }
+EXPORT_SYMBOL_GPL(uet_burst_flush);
 
-static int uet_burst_start(struct uet_burst *b, u32 hdr, u32 total, bool refs)
+static int uet_burst_start(struct uet_burst *b, const struct uet_pkt *pkt,
+			   u32 hdr, u32 total, bool refs)
 {
 	u32 linear = refs ? hdr : total;
 
+	if (b->more && !b->max_segs)
+		uet_burst_learn_limits(b);
+	b->pdcid = pkt->spdcid;
+	b->psn = pkt->psn;
 	b->refs = refs;
 	b->chunk = NULL;
 	b->room = 0;
 	b->seg = total;
 	b->segs = 0;
-	if (!refs && b->more)
+	if (!refs && b->more && b->max_segs > 1)
 		linear = total <= UET_BURST_LINEAR_PKT ? UET_BURST_LINEAR : 0;
-	b->skb = uet_skb_alloc(b->path->fep, linear);
+	b->skb = uet_skb_alloc(b->path->fep, linear + b->trailer);
 	return b->skb ? 0 : -ENOMEM;
 }
 
-/* May a packet of @total bytes join what is there? */
-static bool uet_burst_fits(struct uet_burst *b, u32 total, bool refs)
+/*
+ * May a packet of @total bytes join what is there? PSNs in a row, so that the
+ * first one and the number tell which packets were in a burst that is lost
+ * before it leaves this host.
+ */
+static bool uet_burst_fits(struct uet_burst *b, const struct uet_pkt *pkt,
+			   u32 total, bool refs)
 {
 	if (!b->max_segs)
-		uet_burst_limits(b);
+		uet_burst_learn_limits(b);
 	return b->refs == refs && total <= b->seg && b->segs < b->max_segs &&
+	       (!b->ordered || pkt->psn == b->psn + b->segs) &&
 	       b->skb->len + total <= b->max_len &&
 	       b->skb->len == b->segs * b->seg;
 }
@@ -210,7 +272,8 @@ static int uet_burst_ref(struct uet_burst *b, const struct uet_pkt *pkt,
 }
 
 /* Take back what a failed addition left behind: all from @len on. */
-static void uet_burst_undo(struct uet_burst *b, u32 len, int nr_frags)
+static void uet_burst_undo(struct uet_burst *b, u32 len, int nr_frags,
+			   u32 truesize)
 {
 	struct sk_buff *skb = b->skb;
 	u32 extra = skb->len - len;
@@ -222,6 +285,7 @@ static void uet_burst_undo(struct uet_burst *b, u32 len, int nr_frags)
 	}
 	b->chunk = NULL;
 	b->room = 0;
+	skb->truesize = truesize;
 	if (!skb->data_len) {
 		skb_trim(skb, len);
 		return;
@@ -245,13 +309,14 @@ static int uet_burst_append(struct uet_burst *b, const struct uet_pkt *pkt,
 			    const struct uet_payload *pl, u32 hdr)
 {
 	int nr_frags = skb_shinfo(b->skb)->nr_frags;
+	u32 truesize = b->skb->truesize;
 	u32 len = b->skb->len;
 	int err;
 
 	err = b->refs ? uet_burst_ref(b, pkt, pl, hdr) :
 			uet_burst_copy(b, pkt, pl, hdr);
 	if (err)
-		uet_burst_undo(b, len, nr_frags);
+		uet_burst_undo(b, len, nr_frags, truesize);
 	else
 		b->segs++;
 	return err;
@@ -269,12 +334,12 @@ static int uet_burst_append(struct uet_burst *b, const struct uet_pkt *pkt,
 int uet_burst_add(struct uet_burst *b, const struct uet_pkt *pkt,
 		  const struct uet_payload *pl)
 {
-	bool refs = pl->nr_sge && pl->len >= UET_BURST_REF_MIN;
+	bool refs = pl->nr_sge && pl->len >= UET_BURST_REF_MIN && !b->trailer;
 	u32 hdr = uet_pkt_hdr_len(pkt);
 	u32 total = hdr + pl->len;
 	int err = -EMSGSIZE;
 
-	if (b->skb && uet_burst_fits(b, total, refs))
+	if (b->skb && uet_burst_fits(b, pkt, total, refs))
 		err = uet_burst_append(b, pkt, pl, hdr);
 	if (err != -EMSGSIZE)
 		return err;
@@ -282,11 +347,12 @@ int uet_burst_add(struct uet_burst *b, const struct uet_pkt *pkt,
 	/* First packet of a new burst: with references, else as a copy. */
 	uet_burst_flush(b);
 	if (refs) {
-		err = uet_burst_start(b, hdr, total, true) ?:
+		err = uet_burst_start(b, pkt, hdr, total, true) ?:
 		      uet_burst_append(b, pkt, pl, hdr);
 		if (err != -EMSGSIZE)
 			return err;
 	}
-	return uet_burst_start(b, hdr, total, false) ?:
+	return uet_burst_start(b, pkt, hdr, total, false) ?:
 	       uet_burst_append(b, pkt, pl, hdr);
 }
+EXPORT_SYMBOL_GPL(uet_burst_add);

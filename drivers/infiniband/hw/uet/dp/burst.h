@@ -22,6 +22,9 @@
  * @max_segs: no more than this; 0: not known yet
  * @max_len: bytes, no more than this
  * @refs: payload as page references, not copied
+ * @trailer: bytes of the CRC trailer, or 0
+ * @pdcid: of the PDC that the packets belong to
+ * @psn: of the first one; those of an ordered burst are in a row
  * @chunk: where copied packets are being put, or NULL: into the linear part
  * @room: bytes left in @chunk
  */
@@ -38,6 +41,9 @@ struct uet_burst {
 	u32 max_segs;
 	u32 max_len;
 	bool refs;
+	u8 trailer;
+	u16 pdcid;
+	u32 psn;
 	void *chunk;
 	u32 room;
 };
@@ -63,5 +69,8 @@ void uet_burst_init(struct uet_burst *b, struct uet_path *path, __be16 sport,
 int uet_burst_add(struct uet_burst *b, const struct uet_pkt *pkt,
 		  const struct uet_payload *pl);
 void uet_burst_flush(struct uet_burst *b);
+void uet_burst_limits(const struct net_device *egress,
+		      const struct net_device *dev, bool v4, u32 *segs,
+		      u32 *len);
 
 #endif /* UET_BURST_H */

@@ -16,6 +16,7 @@ static const struct uet_fep_params uet_fep_defaults = {
 	.dscp_ctrl	= 46,		/* EF, 1.4 */
 	.pdc_max	= U16_MAX,
 	.pdc_idle_ms	= 10000,
+	.crc		= false,	/* 1.7: not negotiated */
 };
 
 static struct uet_fep *uet_fep_alloc(struct net_device *dev)
@@ -159,6 +160,7 @@ static const char *uet_fep_params_wrong(const struct uet_fep_params *p)
  * @p: new settings; PDCs that are open keep their payload MTU and DSCP
  * @why: set to the reason when refused
  *
+ * Context: process.
  * Return: 0, or -EINVAL.
  */
 int uet_fep_set_params(struct uet_fep *fep, const struct uet_fep_params *p,
@@ -173,7 +175,9 @@ int uet_fep_set_params(struct uet_fep *fep, const struct uet_fep_params *p,
 	WRITE_ONCE(fep->params.dscp_ctrl, p->dscp_ctrl);
 	WRITE_ONCE(fep->params.pdc_max, p->pdc_max);
 	WRITE_ONCE(fep->params.pdc_idle_ms, p->pdc_idle_ms);
+	WRITE_ONCE(fep->params.crc, p->crc);
 	spin_unlock_bh(&fep->lock);
+	uet_net_crc_changed(fep);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(uet_fep_set_params);

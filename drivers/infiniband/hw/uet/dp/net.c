@@ -23,6 +23,7 @@
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
+#include "crc.h"
 #include "fep.h"
 #include "net.h"
 #include "path.h"
@@ -64,34 +65,57 @@ static struct uet_fep *uet_net_owner(const struct uet_net *un,
 }
 
 /*
- * Make @skb start at the PDS prologue. Whatever is wrong with the UDP header
- * counts as malformed.
+ * Cut the packet to what its UDP header says. A burst of this host or of GRO
+ * has the length of all of it there, or none.
  */
 static bool uet_net_trim(struct sk_buff *skb, unsigned int udp_off)
 {
 	const struct udphdr *uh = (void *)(skb->data + udp_off);
 	unsigned int ulen = ntohs(uh->len);
 
-	/* A burst of this host or of GRO: the length of all of it, or none */
-	if (!skb_is_gso(skb) &&
-	    (ulen < sizeof(*uh) || ulen > skb->len - udp_off ||
-	     pskb_trim_rcsum(skb, udp_off + ulen)))
-		return false;
-	return skb_pull(skb, udp_off + sizeof(*uh));
+	return skb_is_gso(skb) ||
+	       (ulen >= sizeof(*uh) && ulen <= skb->len - udp_off &&
+		!pskb_trim_rcsum(skb, udp_off + ulen));
 }
 
+/* The packets of a burst lost their UDP headers, which a trailer covers. */
+static bool uet_net_intact(struct sk_buff *skb, unsigned int udp_off,
+			   const struct uet_rx *rx)
+{
+	return !skb_is_gso(skb) &&
+	       uet_crc_intact(skb, udp_off, &rx->hdr.src, &rx->hdr.dst);
+}
+
+static void uet_net_drop(struct uet_fep *fep, struct sk_buff *skb,
+			 enum uet_stat stat)
+{
+	uet_stat_add(fep, stat, skb_shinfo(skb)->gso_segs ?: 1);
+	kfree_skb(skb);
+}
+
+/* The engine gets @skb from the first PDS prologue on. */
 static unsigned int uet_net_take(struct uet_fep *fep, struct sk_buff *skb,
 				 unsigned int udp_off, struct uet_rx *rx)
 {
+	bool crc = READ_ONCE(fep->params.crc);
+
+	skb_orphan(skb);
+	if (!uet_net_trim(skb, udp_off)) {
+		uet_net_drop(fep, skb, UET_STAT_DROP_MALFORMED);
+		return NF_STOLEN;
+	}
+	if (crc && !uet_net_intact(skb, udp_off, rx)) {
+		uet_net_drop(fep, skb, UET_STAT_DROP_CRC);
+		return NF_STOLEN;
+	}
+	if (crc && pskb_trim_rcsum(skb, skb->len - UET_CRC_LEN)) {
+		uet_net_drop(fep, skb, UET_STAT_DROP_NO_MEMORY);
+		return NF_STOLEN;
+	}
 	if (rx->ce)
 		uet_stat_inc(fep, UET_STAT_RX_ECN);
-	skb_orphan(skb);
-	if (uet_net_trim(skb, udp_off)) {
-		uet_fep_rx(fep, skb, rx);
-	} else {
-		uet_stat_inc(fep, UET_STAT_DROP_MALFORMED);
-		kfree_skb(skb);
-	}
+	__skb_pull(skb, udp_off + sizeof(struct udphdr));
+	uet_fep_rx(fep, skb, rx);
 	return NF_STOLEN;
 }
 
@@ -341,30 +365,102 @@ int uet_net_xmit_prepare(struct uet_path *path, struct sk_buff *skb,
 	else
 		uet_net_push_ip6(path, skb, tos);
 	skb_set_owner_w(skb, sock->sk);
+	uet_tx_cb(skb)->fep = path->fep;
+	uet_tx_cb(skb)->psn = 0;
+	uet_tx_cb(skb)->pdcid = 0;
+	uet_tx_cb(skb)->ctrl = ctrl;
 	return 0;
+}
+EXPORT_SYMBOL_GPL(uet_net_xmit_prepare);
+
+static bool uet_sk_is_full(const struct sock *sk)
+{
+	return sk_wmem_alloc_get(sk) > READ_ONCE(sk->sk_sndbuf);
+}
+
+/**
+ * uet_net_is_full - do the queues below hold all that they may?
+ * @path: where a packet would go
+ *
+ * The bound is one for all that leaves through a socket: queueing disciplines
+ * count packets, and some not even those.
+ *
+ * Context: any.
+ * Return: true if nothing more should be built now.
+ */
+bool uet_net_is_full(const struct uet_path *path)
+{
+	const struct uet_net *un = path->fep->un;
+	const struct socket *sock = uet_path_is_v4(path) ? un->sk4 : un->sk6;
+
+	return sock && uet_sk_is_full(sock->sk);
+}
+EXPORT_SYMBOL_GPL(uet_net_is_full);
+
+static int uet_net_local_out(struct sk_buff *skb)
+{
+	struct net *net = dev_net(skb_dst(skb)->dev);
+
+#if IS_ENABLED(CONFIG_IPV6)
+	if (skb->protocol == htons(ETH_P_IPV6))
+		return ip6_local_out(net, skb->sk, skb);
+#endif
+	return ip_local_out(net, skb->sk, skb);
+}
+
+/*
+ * It did not get through. A queue that is full is no news to wait for: the
+ * packets are lost, and their PDC knows at once. NET_XMIT_CN says that some
+ * packet went, not which. Whatever else went wrong (a filter, a device that is
+ * down) is as if lost on the way, or the resend would come at once, for ever.
+ */
+static void uet_net_lost(const struct uet_tx_cb *cb, u32 packets, int err)
+{
+	bool full = err == NET_XMIT_DROP || err == -ENOBUFS || err == -ENOMEM;
+
+	if (err != NET_XMIT_CN)
+		uet_stat_add(cb->fep, full ? UET_STAT_DROP_TX_FULL :
+					     UET_STAT_DROP_TX, packets);
+	if (cb->pdcid && (full || err == NET_XMIT_CN))
+		uet_pdc_backed_up(cb->fep, cb->pdcid, cb->psn,
+				  full ? packets : 0);
 }
 
 /**
  * uet_net_xmit - hand a prepared packet to IP
  * @skb: from uet_net_xmit_prepare(); consumed
  *
+ * Control packets leave even if the bound is reached: they are small, no more
+ * of them are made than packets arrive, and they make room.
+ *
  * Context: process or softirq, no engine lock held.
  */
 void uet_net_xmit(struct sk_buff *skb)
 {
-	struct net *net = dev_net(skb_dst(skb)->dev);
+	struct uet_tx_cb cb = *uet_tx_cb(skb);
+	u32 packets = skb_shinfo(skb)->gso_segs ?: 1;
+	int err;
 
-#if IS_ENABLED(CONFIG_IPV6)
-	if (skb->protocol == htons(ETH_P_IPV6)) {
-		ip6_local_out(net, skb->sk, skb);
-		return;
+	if (unlikely(!cb.ctrl && uet_sk_is_full(skb->sk))) {
+		kfree_skb(skb);
+		err = NET_XMIT_DROP;
+	} else {
+		err = uet_net_local_out(skb);
 	}
-#endif
-	ip_local_out(net, skb->sk, skb);
+	if (unlikely(err))
+		uet_net_lost(&cb, packets, err);
 }
+EXPORT_SYMBOL_GPL(uet_net_xmit);
 
 /* ------------------------------------------------------------------ */
 /* Sockets                                                             */
+
+/* Shall GRO merge what comes for the port? */
+static int uet_net_set_gro(struct socket *sock, int on)
+{
+	return sock_common_setsockopt(sock, SOL_UDP, UDP_GRO,
+				      KERNEL_SOCKPTR(&on), sizeof(on));
+}
 
 static int uet_net_open_socket(struct net *net, int family,
 			       struct socket **sockp)
@@ -374,15 +470,12 @@ static int uet_net_open_socket(struct net *net, int family,
 		.local_udp_port = htons(UET_UDP_PORT),
 		.ipv6_v6only = family == AF_INET6,
 	};
-	int gro = 1;
 	int err;
 
 	err = udp_sock_create(net, &cfg, sockp);
 	if (err)
 		return err;
-	/* So that GRO merges what comes for this port. */
-	err = sock_common_setsockopt(*sockp, SOL_UDP, UDP_GRO,
-				     KERNEL_SOCKPTR(&gro), sizeof(gro));
+	err = uet_net_set_gro(*sockp, 1);
 	if (err) {
 		sock_release(*sockp);
 		*sockp = NULL;
@@ -435,6 +528,36 @@ static void uet_net_stop(struct uet_net *un)
 	uet_net_close_socket(&un->sk4);
 }
 
+/*
+ * GRO throws away the UDP headers that a trailer covers. It is one setting for
+ * all devices of the namespace, as they share the socket.
+ */
+static void uet_net_tune_gro(struct uet_net *un)
+{
+	struct uet_fep *fep;
+	int on = 1;
+
+	list_for_each_entry(fep, &un->feps, node)
+		if (READ_ONCE(fep->params.crc))
+			on = 0;
+	uet_net_set_gro(un->sk4, on);
+	if (un->sk6)
+		uet_net_set_gro(un->sk6, on);
+}
+
+/**
+ * uet_net_crc_changed - a device's setting of the CRC trailer may have changed
+ * @fep: attached
+ *
+ * Context: process.
+ */
+void uet_net_crc_changed(struct uet_fep *fep)
+{
+	mutex_lock(&uet_net_mutex);
+	uet_net_tune_gro(fep->un);
+	mutex_unlock(&uet_net_mutex);
+}
+
 /**
  * uet_net_attach - let packets for a fabric endpoint in
  * @fep: with its dev set
@@ -471,6 +594,7 @@ void uet_net_detach(struct uet_fep *fep)
 {
 	mutex_lock(&uet_net_mutex);
 	list_del_rcu(&fep->node);
+	uet_net_tune_gro(fep->un);
 	mutex_unlock(&uet_net_mutex);
 	synchronize_net();
 }

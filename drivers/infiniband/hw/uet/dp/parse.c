@@ -7,6 +7,7 @@
 #include <linux/bitfield.h>
 #include <linux/errno.h>
 #include <linux/export.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
@@ -404,6 +405,16 @@ static u32 uet_sent_length(const struct uet_ses_req *req)
 	       req->rdv_eager : req->request_length;
 }
 
+/*
+ * 1.5: all packets but the last are full. What is not may have a trailer that
+ * this side does not expect (1.7).
+ */
+static bool uet_is_payload_mtu(unsigned int len)
+{
+	return is_power_of_2(len) && len >= UET_PAYLOAD_MTU_MIN &&
+	       len <= UET_PAYLOAD_MTU_MAX;
+}
+
 /* A packet whose payload is a piece of the message, or all of it. */
 static int uet_check_data(const struct uet_ses_req *req, unsigned int behind)
 {
@@ -413,7 +424,7 @@ static int uet_check_data(const struct uet_ses_req *req, unsigned int behind)
 		return req->payload_length == behind ? 0 : -EBADMSG;
 	if (req->flags & UET_SES_EOM)
 		return behind == total ? 0 : -EBADMSG;
-	return behind <= total ? 0 : -EBADMSG;
+	return behind <= total && uet_is_payload_mtu(behind) ? 0 : -EBADMSG;
 }
 
 /*

@@ -13,6 +13,7 @@
 #include <net/route.h>
 
 #include "../compat.h"
+#include "crc.h"
 #include "fep.h"
 #include "net.h"
 #include "path.h"
@@ -224,10 +225,12 @@ struct dst_entry *uet_path_route(struct uet_path *path)
 }
 
 /* Largest legal payload MTU that fits @mtu bytes of IP packet; 0: none. */
-static u32 uet_payload_fit(u32 mtu, u32 ip_hdr)
+static u32 uet_payload_fit(const struct uet_fep *fep, u32 mtu)
 {
-	u32 room = ip_hdr + UET_PATH_OVERHEAD;
+	u32 room = sizeof(struct ipv6hdr) + UET_PATH_OVERHEAD;
 
+	if (READ_ONCE(fep->params.crc))
+		room += UET_CRC_LEN;
 	if (mtu < room + UET_PAYLOAD_MTU_MIN)
 		return 0;
 	return min_t(u32, rounddown_pow_of_two(mtu - room),
@@ -253,7 +256,7 @@ u32 uet_path_payload_mtu(struct uet_path *path)
 	/* lo has a larger MTU than the fabric; the device decides. */
 	mtu = min(dst_mtu(dst), READ_ONCE(path->fep->dev->mtu));
 	dst_release(dst);
-	mtu = uet_payload_fit(mtu, sizeof(struct ipv6hdr));
+	mtu = uet_payload_fit(path->fep, mtu);
 	mtu = min(mtu, READ_ONCE(path->fep->params.payload_mtu));
 	if (!limit)
 		return mtu;
@@ -269,8 +272,7 @@ u32 uet_path_payload_mtu(struct uet_path *path)
  */
 u32 uet_fep_payload_mtu(const struct uet_fep *fep)
 {
-	return min(uet_payload_fit(READ_ONCE(fep->dev->mtu),
-				   sizeof(struct ipv6hdr)),
+	return min(uet_payload_fit(fep, READ_ONCE(fep->dev->mtu)),
 		   READ_ONCE(fep->params.payload_mtu));
 }
 EXPORT_SYMBOL_GPL(uet_fep_payload_mtu);

@@ -119,6 +119,10 @@ struct uet_desc {
  * @backoff: RTO is shifted left by this
  * @progress: when @una last moved or the first packet of a flight was sent
  * @clear_owed: peer waits for a CLEAR_PSN that no request has carried yet
+ * @cap: packets that may leave until the next pause since the queues of this
+ *	host were full; 0: no limit
+ * @used: how many of them have left
+ * @refused: the queues were full again since the last pause
  * @retx: packets sent again
  * @bytes: payload sent
  */
@@ -139,6 +143,9 @@ struct uet_tx {
 	u8 backoff;
 	ktime_t progress;
 	bool clear_owed;
+	bool refused;
+	u16 cap;
+	u16 used;
 	u64 retx;
 	u64 bytes;
 };
@@ -385,6 +392,7 @@ void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d);
 void uet_pdc_close(struct uet_pdc *pdc, struct uet_defer *d);
 void uet_desc_free(struct uet_desc *desc);
 void uet_pdc_mark_lost(struct uet_pdc *pdc, u32 psn);
+void uet_tx_raise_cap(struct uet_tx *tx);
 u32 uet_desc_cost(const struct uet_desc *desc);
 void uet_pdc_abort_ep(struct uet_pdc *pdc, struct uet_ep *ep,
 		      struct uet_defer *d);

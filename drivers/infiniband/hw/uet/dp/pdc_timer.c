@@ -133,6 +133,7 @@ static void uet_pdc_ack_owed(struct uet_pdc *pdc, struct uet_defer *d)
 static void uet_pdc_resume(struct uet_pdc *pdc, struct uet_defer *d)
 {
 	pdc->paused = false;
+	uet_tx_raise_cap(&pdc->tx);
 	if (!list_empty(&pdc->waiting)) {
 		struct uet_msg *msg, *tmp;
 

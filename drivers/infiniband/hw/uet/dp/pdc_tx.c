@@ -14,6 +14,10 @@
 #define UET_TX_RING_MIN		16
 /* What a packet weighs in the window beside its payload. */
 #define UET_TX_PKT_COST		64
+/* Packets between two pauses once the queues below were full, at first. */
+#define UET_TX_CAP		8
+/* More than this is no limit. */
+#define UET_TX_CAP_MAX		64
 
 /**
  * uet_tx_init - start a sender
@@ -326,6 +330,84 @@ void uet_pdc_mark_lost(struct uet_pdc *pdc, u32 psn)
 	pdc->cc.ops->lost(&pdc->cc, uet_desc_cost(desc));
 }
 
+/*
+ * Build nothing more for a while. Nobody tells when the queues below are
+ * empty, so a timer asks.
+ */
+static void uet_pdc_pause(struct uet_pdc *pdc)
+{
+	if (pdc->paused)
+		return;
+	uet_stat_inc(pdc->fep, UET_STAT_TX_PAUSED);
+	pdc->paused = true;
+	/* Messages that wait for a receive buffer must not go out early. */
+	if (pdc->deadline[UET_EV_RESUME] == KTIME_MAX)
+		uet_pdc_expect(pdc, UET_EV_RESUME, UET_NACK_RETX_NS);
+}
+
+/*
+ * A queue that was full would refuse most of a window again, so that building
+ * it is work for nothing. Few packets leave between two pauses then: half as
+ * many each time they are refused, else twice as many until it does not matter.
+ */
+static void uet_tx_lower_cap(struct uet_tx *tx)
+{
+	if (!tx->refused)
+		tx->cap = tx->cap ? max(tx->cap / 2, 1) : UET_TX_CAP;
+	tx->refused = true;
+}
+
+/**
+ * uet_tx_raise_cap - a pause is over
+ * @tx: sender
+ */
+void uet_tx_raise_cap(struct uet_tx *tx)
+{
+	if (!tx->refused)
+		tx->cap = tx->cap > UET_TX_CAP_MAX / 2 ? 0 : 2 * tx->cap;
+	tx->refused = false;
+	tx->used = 0;
+}
+
+/* One packet is about to leave. */
+static void uet_pdc_use_cap(struct uet_pdc *pdc)
+{
+	if (pdc->tx.cap && ++pdc->tx.used >= pdc->tx.cap)
+		uet_pdc_pause(pdc);
+}
+
+/**
+ * uet_pdc_backed_up - the queues of this host are full
+ * @fep: fabric endpoint
+ * @pdcid: local PDCID
+ * @psn: first of the packets that did not get into them
+ * @lost: how many those are
+ *
+ * They are sent again after a pause, and nobody waits for their ACKs.
+ *
+ * Context: process or softirq, no engine lock held.
+ */
+void uet_pdc_backed_up(struct uet_fep *fep, u16 pdcid, u32 psn, u32 lost)
+{
+	struct uet_pdc *pdc;
+
+	rcu_read_lock();
+	pdc = uet_pdc_find(fep, pdcid);
+	if (!pdc)
+		goto unlock;
+	spin_lock_bh(&pdc->lock);
+	if (pdc->state != UET_PDC_DEAD) {
+		for (; lost; lost--, psn++)
+			if (uet_tx_holds(&pdc->tx, psn))
+				uet_pdc_mark_lost(pdc, psn);
+		uet_tx_lower_cap(&pdc->tx);
+		uet_pdc_pause(pdc);
+	}
+	spin_unlock_bh(&pdc->lock);
+unlock:
+	rcu_read_unlock();
+}
+
 /* Lost packets go first, lowest PSN first. */
 static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_burst *b)
 {
@@ -346,6 +428,7 @@ static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_burst *b)
 		if (desc->retx < U8_MAX)
 			desc->retx++;
 		pdc->cc.ops->sent(&pdc->cc, uet_desc_cost(desc));
+		uet_pdc_use_cap(pdc);
 		uet_desc_xmit(pdc, psn, true, b);
 	}
 }
@@ -464,6 +547,7 @@ static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_burst *b)
 		tx->bytes += uet_desc_payload(desc);
 		uet_stat_add(pdc->fep, UET_STAT_TX_BYTES,
 			     uet_desc_payload(desc));
+		uet_pdc_use_cap(pdc);
 		/* The last one that may leave now asks for an ACK. */
 		more = uet_pdc_can_send(pdc);
 		b->more = more;
@@ -523,6 +607,8 @@ void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d)
 
 	if (pdc->state == UET_PDC_DEAD)
 		return;
+	if (uet_net_is_full(pdc->path))
+		uet_pdc_pause(pdc);
 	uet_burst_init(&b, pdc->path, pdc->sport, false, d);
 	b.ordered = true;
 	if (tx->lost)

@@ -32,6 +32,7 @@
 	X(RETX_NACK, "retx_nack")					\
 	X(RX_DUP, "rx_dup")						\
 	X(RX_OOO, "rx_ooo")						\
+	X(TX_PAUSED, "tx_paused")		/* queues below full */	\
 	X(RX_ECN, "rx_ecn")						\
 	X(RNR_SENT, "rnr_sent")						\
 	X(RNR_RECEIVED, "rnr_received")					\
@@ -50,7 +51,9 @@
 	X(DROP_OUT_OF_WINDOW, "drop_out_of_window")			\
 	X(DROP_REORDER_FULL, "drop_reorder_full")			\
 	X(DROP_NO_MEMORY, "drop_no_memory")				\
+	X(DROP_CRC, "drop_crc")			/* wrong or missing */	\
 	X(DROP_TX, "drop_tx")			/* no route, no skb */	\
+	X(DROP_TX_FULL, "drop_tx_full")		/* queues below */	\
 	X(DROP_LOCAL, "drop_local")		/* forged here */	\
 	/* requests refused with a response */				\
 	X(REFUSED_NO_EP, "refused_no_ep")				\

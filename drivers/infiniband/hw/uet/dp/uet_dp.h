@@ -147,6 +147,7 @@ struct uet_sge {
  * @pdc_max: most PDCs at a time, 1..65535
  * @pdc_idle_ms: a PDC without traffic for so long is closed, 10..3600000
  * @local_filter: packets of other local sockets to the UET port are dropped
+ * @crc: packets carry a CRC trailer, and packets without a right one are dropped
  */
 struct uet_fep_params {
 	u32 payload_mtu;
@@ -155,6 +156,7 @@ struct uet_fep_params {
 	u32 pdc_max;
 	u32 pdc_idle_ms;
 	bool local_filter;
+	bool crc;
 };
 
 /**

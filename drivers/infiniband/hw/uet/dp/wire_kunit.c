@@ -12,6 +12,7 @@
 #include <linux/hex.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
+#include <linux/unaligned.h>
 
 #include "wire_vectors.h"
 
@@ -140,16 +141,6 @@ static void uet_wire_crc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ~crc32c(crc, buf, len), v->crc);
 }
 
-/*
- * The first packet of a longer message does not say how much payload it has:
- * cut in the payload it is just a shorter one.
- */
-static bool uet_may_be_short(const struct uet_pkt *pkt)
-{
-	return uet_next_is_req(pkt->next) && pkt->req.flags & UET_SES_SOM &&
-	       !(pkt->req.flags & UET_SES_EOM);
-}
-
 static void uet_wire_truncate(struct kunit *test)
 {
 	const struct uet_vector *v = test->param_value;
@@ -161,15 +152,22 @@ static void uet_wire_truncate(struct kunit *test)
 
 	for (n = 0; n < len; n++) {
 		ret = uet_parse_exact(test, buf, n, n, &pkt);
-		if (n >= v->pkt.hdr_len && uet_may_be_short(&v->pkt)) {
-			KUNIT_EXPECT_EQ_MSG(test, ret, 0, "%u bytes", n);
-			KUNIT_EXPECT_EQ(test, pkt.payload_len + pkt.hdr_len, n);
-			KUNIT_EXPECT_EQ(test, pkt.req.payload_length,
-					pkt.payload_len);
-		} else {
-			KUNIT_EXPECT_EQ_MSG(test, ret, -EBADMSG, "%u bytes", n);
-		}
+		KUNIT_EXPECT_EQ_MSG(test, ret, -EBADMSG, "%u bytes", n);
 	}
+}
+
+/* A CRC trailer that nobody expects is no payload. */
+static void uet_wire_trailer(struct kunit *test)
+{
+	const struct uet_vector *v = test->param_value;
+	unsigned int len = uet_vector_len(v);
+	u8 *buf = uet_vector_bytes(test, v, sizeof(u32));
+	struct uet_pkt pkt;
+
+	put_unaligned_le32(v->crc, buf + len);
+	len += sizeof(u32);
+	KUNIT_EXPECT_EQ(test, uet_parse_exact(test, buf, len, len, &pkt),
+			-EBADMSG);
 }
 
 /* The payload need not be readable, the headers must be. */
@@ -342,7 +340,9 @@ static const struct uet_edit uet_edits[] = {
 	{ "deferred send, last", V3, 0, 0, {{ 12, "08" }} },
 	{ "send with invalidate", V1, 0, 0, {{ 12, "30" }} },
 	{ "send with invalidate, short", V1, -1, -EBADMSG, {{ 12, "30" }} },
-	{ "opcode not known", V1, -2, 0, {{ 12, "31" }} },
+	{ "flush", V1, -4, 0, {{ 12, "31" }} },
+	{ "flush with payload", V1, 0, -EBADMSG, {{ 12, "31" }} },
+	{ "opcode not known", V1, -2, 0, {{ 12, "32" }} },
 	{ "opcode extended", V1, 1, 0, {{ 12, "3f" }} },
 	{ "opcode reserved bits", V1, 0, 0, {{ 12, "c5" }} },
 
@@ -607,6 +607,7 @@ static struct kunit_case uet_wire_cases[] = {
 	KUNIT_CASE_PARAM(uet_wire_build, uet_vector_gen_params),
 	KUNIT_CASE_PARAM(uet_wire_crc, uet_vector_gen_params),
 	KUNIT_CASE_PARAM(uet_wire_truncate, uet_vector_gen_params),
+	KUNIT_CASE_PARAM(uet_wire_trailer, uet_vector_gen_params),
 	KUNIT_CASE_PARAM(uet_wire_linear, uet_vector_gen_params),
 	KUNIT_CASE_PARAM(uet_wire_trimmed, uet_vector_gen_params),
 	KUNIT_CASE_PARAM(uet_wire_edit, uet_edit_gen_params),

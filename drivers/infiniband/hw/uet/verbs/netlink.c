@@ -234,7 +234,8 @@ int uet_nl_put_dev(struct sk_buff *skb, struct uet_dev *dev)
 	    nla_put_u32(skb, UET_A_DEV_JOB_COUNT,
 			atomic_read(&dev->objs[UET_OBJ_JOB])) ||
 	    nla_put_u32(skb, UET_A_DEV_SKEY_COUNT,
-			atomic_read(&dev->objs[UET_OBJ_SKEY])))
+			atomic_read(&dev->objs[UET_OBJ_SKEY])) ||
+	    nla_put_u8(skb, UET_A_DEV_CRC, p.crc))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -457,6 +458,10 @@ static int uet_nl_get_settings(const struct genl_info *info,
 		p->local_filter = nla_get_u8(a[UET_A_DEV_LOCAL_FILTER]);
 		n++;
 	}
+	if (a[UET_A_DEV_CRC]) {
+		p->crc = nla_get_u8(a[UET_A_DEV_CRC]);
+		n++;
+	}
 	if (!n)
 		GENL_SET_ERR_MSG(info, "no setting is given");
 	return n ?: -EINVAL;
@@ -469,7 +474,7 @@ static void uet_nl_refused(const struct genl_info *info, int n,
 	int i;
 
 	GENL_SET_ERR_MSG_FMT(info, "%s", why ?: "device refused the settings");
-	for (i = UET_A_DEV_PAYLOAD_MTU; n == 1 && i <= UET_A_DEV_LOCAL_FILTER; i++)
+	for (i = UET_A_DEV_PAYLOAD_MTU; n == 1 && i <= UET_A_DEV_CRC; i++)
 		if (info->attrs[i])
 			NL_SET_BAD_ATTR(info->extack, info->attrs[i]);
 }

@@ -97,7 +97,7 @@ static const struct nla_policy uet_dev_get_nl_policy[UET_A_DEV_NAME + 1] = {
 };
 
 /* UET_CMD_DEV_SET - do */
-static const struct nla_policy uet_dev_set_nl_policy[UET_A_DEV_LOCAL_FILTER + 1] = {
+static const struct nla_policy uet_dev_set_nl_policy[UET_A_DEV_CRC + 1] = {
 	[UET_A_DEV_INDEX] = { .type = NLA_U32, },
 	[UET_A_DEV_NAME] = { .type = NLA_NUL_STRING, .len = 63, },
 	[UET_A_DEV_PAYLOAD_MTU] = NLA_POLICY_RANGE(NLA_U32, 1024, 8192),
@@ -106,6 +106,7 @@ static const struct nla_policy uet_dev_set_nl_policy[UET_A_DEV_LOCAL_FILTER + 1]
 	[UET_A_DEV_PDC_MAX] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_dev_pdc_max_range),
 	[UET_A_DEV_PDC_IDLE_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &uet_a_dev_pdc_idle_ms_range),
 	[UET_A_DEV_LOCAL_FILTER] = NLA_POLICY_MAX(NLA_U8, 1),
+	[UET_A_DEV_CRC] = NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 /* UET_CMD_PDC_GET - dump */
@@ -245,7 +246,7 @@ static const struct genl_split_ops uet_nl_ops[] = {
 		.doit		= uet_nl_dev_set_doit,
 		.post_doit	= uet_nl_dev_post_doit,
 		.policy		= uet_dev_set_nl_policy,
-		.maxattr	= UET_A_DEV_LOCAL_FILTER,
+		.maxattr	= UET_A_DEV_CRC,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
