@@ -34,12 +34,13 @@ struct uet_ep *uet_ep_create(struct uet_fep *fep,
 	ep->fep = fep;
 	ep->priv = priv;
 	ep->mode = attr->mode;
-	ep->wire = attr->wire;
+	ep->key = uet_ep_key(attr->job_id, attr->wire);
+	ep->job_id = attr->job_id;
 	ep->initiator = attr->initiator;
 	ep->unreliable = attr->unreliable;
 	spin_lock_init(&ep->lock);
 	INIT_LIST_HEAD(&ep->inbound);
-	err = xa_insert_bh(&fep->eps, ep->wire, ep, GFP_KERNEL);
+	err = uet_eptab_insert(&fep->eps, ep);
 	if (err) {
 		kfree(ep);
 		return ERR_PTR(err);
@@ -75,15 +76,16 @@ EXPORT_SYMBOL_GPL(uet_ep_fep);
 /**
  * uet_ep_find - endpoint of a wire pair
  * @fep: fabric endpoint
+ * @job_id: of a request with relative addresses, not 0; 0: absolute ones
  * @wire: PIDonFEP and RI
  *
  * Context: RCU read side. Look at @dead under the lock before anything else.
  *
  * Return: the endpoint, or NULL.
  */
-struct uet_ep *uet_ep_find(struct uet_fep *fep, u32 wire)
+struct uet_ep *uet_ep_find(struct uet_fep *fep, u32 job_id, u32 wire)
 {
-	return xa_load(&fep->eps, wire);
+	return uet_eptab_find(&fep->eps, job_id, wire);
 }
 
 /**
@@ -224,7 +226,7 @@ void uet_ep_destroy(struct uet_ep *ep)
 
 	uet_defer_init(&d);
 	uet_ep_flush(ep, &d);
-	xa_erase_bh(&ep->fep->eps, ep->wire);
+	uet_eptab_remove(&ep->fep->eps, ep);
 	spin_lock_bh(&ep->lock);
 	ep->dead = true;
 	spin_unlock_bh(&ep->lock);
@@ -283,6 +285,39 @@ static bool uet_pdc_takes(struct uet_pdc *pdc, struct uet_defer *d)
 	return true;
 }
 
+/*
+ * A message leaves with uet_ep_push(), together with those around it that go
+ * the same way. Unordered, those may be few, and a burst holds no more bytes
+ * than this.
+ */
+static void uet_ep_hold(struct uet_ep *ep, struct uet_pdc *pdc,
+			struct uet_defer *d)
+{
+	if (pdc->rod)
+		return;
+	ep->held = pdc->id;
+	if (pdc->queued < UET_FLOW_BUSY)
+		return;
+	uet_pdc_pump(pdc, d);
+	ep->held = 0;
+}
+
+/*
+ * The PDC may have got another number: then what it waited for has come, and
+ * it went on by itself. Another one of that number is pushed for nothing.
+ */
+static void uet_ep_release(struct uet_ep *ep, struct uet_defer *d)
+{
+	struct uet_pdc *pdc = uet_pdc_find(ep->fep, ep->held);
+
+	ep->held = 0;
+	if (!pdc)
+		return;
+	spin_lock(&pdc->lock);
+	uet_pdc_pump(pdc, d);
+	spin_unlock(&pdc->lock);
+}
+
 static bool uet_pdc_try(struct uet_pdc *pdc, struct uet_ep *ep,
 			struct uet_msg *msg, struct uet_defer *d)
 {
@@ -294,9 +329,7 @@ static bool uet_pdc_try(struct uet_pdc *pdc, struct uet_ep *ep,
 		ep->fep->ops->msg_done(ep, msg, UET_ST_FLUSHED, d);
 	} else if (took) {
 		uet_pdc_add_msg(pdc, msg);
-		/* Ordered ones leave with uet_ep_push(), several at a time. */
-		if (!pdc->rod)
-			uet_pdc_pump(pdc, d);
+		uet_ep_hold(ep, pdc, d);
 	} else {
 		uet_pdc_leave_ep(pdc);
 	}
@@ -318,6 +351,8 @@ static void uet_msg_queue(struct uet_ep *ep, struct uet_msg *msg,
 			pdc = uet_pdc_pick(ep->fep, msg->path, msg->len, &err);
 		if (!pdc)
 			break;
+		if (ep->held && ep->held != READ_ONCE(pdc->id))
+			uet_ep_release(ep, d);
 		if (uet_pdc_try(pdc, ep, msg, d))
 			return;
 	}
@@ -406,10 +441,12 @@ void uet_ep_push(struct uet_ep *ep, struct uet_defer *d)
 {
 	struct uet_pdc *pdc;
 
-	if (ep->mode != UET_EP_ROD)
+	if (ep->mode == UET_EP_UUD)
 		return;
 	local_bh_disable();
 	rcu_read_lock();
+	if (ep->held)
+		uet_ep_release(ep, d);
 	pdc = rcu_dereference(ep->pdc);
 	if (pdc) {
 		spin_lock(&pdc->lock);

@@ -4,6 +4,7 @@
 #define UET_EP_H
 
 #include <linux/rcupdate.h>
+#include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 
 #include "uet_dp.h"
@@ -25,7 +26,9 @@ enum uet_ep_state {
  * @fep: where it lives
  * @priv: provider's own
  * @mode: how messages travel
- * @wire: PIDonFEP in 11:0, RI in 23:12
+ * @key: uet_ep_key() of @job_id and its wire pair
+ * @node: entry of uet_fep.eps
+ * @job_id: relative addressing: its job; else 0
  * @initiator: SES initiator value of what it sends
  * @unreliable: UC: see struct uet_ep_attr
  * @lock: protects everything from here to @pdc. Taken inside a PDC lock;
@@ -41,13 +44,17 @@ enum uet_ep_state {
  * @pdc: UET_EP_ROD: the PDC for what we send; RCU, replaced under @lock
  * @peer_gen: UET_EP_ROD: generation that what we send carries; under the lock
  *	of @pdc
+ * @held: UET_EP_RUD: PDCID of the PDC that got messages of ours which
+ *	uet_ep_push() has yet to let go, 0: none. Belongs to who submits
  * @rcu: for freeing
  */
 struct uet_ep {
 	struct uet_fep *fep;
 	void *priv;
 	enum uet_ep_mode mode;
-	u32 wire;
+	u64 key;
+	struct rhash_head node;
+	u32 job_id;
 	u32 initiator;
 	bool unreliable;
 
@@ -62,11 +69,12 @@ struct uet_ep {
 
 	struct uet_pdc __rcu *pdc;
 	u8 peer_gen;
+	u16 held;
 	struct rcu_head rcu;
 };
 
 /* RCU read side. */
-struct uet_ep *uet_ep_find(struct uet_fep *fep, u32 wire);
+struct uet_ep *uet_ep_find(struct uet_fep *fep, u32 job_id, u32 wire);
 void uet_ep_drop_pdc(struct uet_ep *ep, struct uet_pdc *pdc);
 
 static inline u32 uet_wire_pair(u16 pid_on_fep, u16 ri)

@@ -17,6 +17,7 @@ static const struct uet_fep_params uet_fep_defaults = {
 	.pdc_max	= U16_MAX,
 	.pdc_idle_ms	= 10000,
 	.crc		= false,	/* 1.7: not negotiated */
+	.local_filter	= true,
 };
 
 static struct uet_fep *uet_fep_alloc(struct net_device *dev)
@@ -29,15 +30,18 @@ static struct uet_fep *uet_fep_alloc(struct net_device *dev)
 				    sizeof(local64_t));
 	if (!fep->stats)
 		goto free_fep;
-	if (uet_pdc_tables_init(fep))
+	if (uet_eptab_init(&fep->eps))
 		goto free_stats;
+	if (uet_pdc_tables_init(fep))
+		goto free_eps;
 	spin_lock_init(&fep->lock);
-	xa_init_flags(&fep->eps, XA_FLAGS_LOCK_BH);
 	fep->params = uet_fep_defaults;
 	fep->dev = dev;
 	netdev_hold(dev, &fep->tracker, GFP_KERNEL);
 	return fep;
 
+free_eps:
+	uet_eptab_exit(&fep->eps);
 free_stats:
 	free_percpu(fep->stats);
 free_fep:
@@ -47,9 +51,8 @@ free_fep:
 
 static void uet_fep_free(struct uet_fep *fep)
 {
-	WARN_ON(!xa_empty(&fep->eps));
 	uet_pdc_tables_exit(fep);
-	xa_destroy(&fep->eps);
+	uet_eptab_exit(&fep->eps);
 	free_percpu(fep->stats);
 	netdev_put(fep->dev, &fep->tracker);
 	kfree(fep);
@@ -176,6 +179,7 @@ int uet_fep_set_params(struct uet_fep *fep, const struct uet_fep_params *p,
 	WRITE_ONCE(fep->params.pdc_max, p->pdc_max);
 	WRITE_ONCE(fep->params.pdc_idle_ms, p->pdc_idle_ms);
 	WRITE_ONCE(fep->params.crc, p->crc);
+	WRITE_ONCE(fep->params.local_filter, p->local_filter);
 	spin_unlock_bh(&fep->lock);
 	uet_net_crc_changed(fep);
 	return 0;

@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include "eptab.h"
 #include "uet_dp.h"
 
 struct uet_net;
@@ -27,7 +28,7 @@ struct uet_net;
  * @lock: serialises writers of @params
  * @params: settings; readers use READ_ONCE on single fields
  * @stats: per-CPU counters, indexed by enum uet_stat
- * @eps: wire pair -> struct uet_ep; RCU readers
+ * @eps: {job, wire pair} -> struct uet_ep
  * @pdcs: local PDCID -> struct uet_pdc, both roles; RCU readers
  * @pdc_next: where the next PDCID is looked for, so that a PDCID comes back
  *	as late as possible (uet-wire 3.1)
@@ -52,7 +53,7 @@ struct uet_fep {
 	struct uet_fep_params params;
 	local64_t __percpu *stats;
 
-	struct xarray eps;
+	struct uet_eptab eps;
 	struct xarray pdcs;
 	u32 pdc_next;
 	struct rhashtable targets;

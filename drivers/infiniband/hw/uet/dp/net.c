@@ -25,6 +25,7 @@
 
 #include "crc.h"
 #include "fep.h"
+#include "filter.h"
 #include "net.h"
 #include "path.h"
 #include "pkt.h"
@@ -37,6 +38,11 @@
 
 static unsigned int uet_net_id __read_mostly;
 static DEFINE_MUTEX(uet_net_mutex);
+
+struct uet_net *uet_net_of(const struct net *net)
+{
+	return net_generic(net, uet_net_id);
+}
 
 /* ------------------------------------------------------------------ */
 /* Receive                                                             */
@@ -53,9 +59,8 @@ static struct uet_fep *uet_net_find(const struct uet_net *un,
 	return NULL;
 }
 
-/* Which fabric endpoint has the addresses of @dev: its own, or that below? */
-static struct uet_fep *uet_net_owner(const struct uet_net *un,
-				     const struct net_device *dev)
+struct uet_fep *uet_net_owner(const struct uet_net *un,
+			      const struct net_device *dev)
 {
 	struct uet_fep *fep = uet_net_find(un, dev);
 
@@ -134,7 +139,7 @@ static bool uet_net_is_ours(struct sk_buff *skb, unsigned int udp_off,
 static unsigned int uet_hook4(void *priv, struct sk_buff *skb,
 			      const struct nf_hook_state *state)
 {
-	struct uet_net *un = net_generic(state->net, uet_net_id);
+	struct uet_net *un = uet_net_of(state->net);
 	const struct iphdr *iph = ip_hdr(skb);
 	struct net_device *dev;
 	struct uet_fep *fep;
@@ -174,7 +179,7 @@ static struct net_device *uet_hook6_dev(struct sk_buff *skb)
 static unsigned int uet_hook6(void *priv, struct sk_buff *skb,
 			      const struct nf_hook_state *state)
 {
-	struct uet_net *un = net_generic(state->net, uet_net_id);
+	struct uet_net *un = uet_net_of(state->net);
 	const struct ipv6hdr *ip6h = ipv6_hdr(skb);
 	struct uet_fep *fep;
 	struct uet_rx rx;
@@ -494,7 +499,8 @@ static void uet_net_close_socket(struct socket **sockp)
 		return;
 	kernel_sock_shutdown(*sockp, SHUT_RDWR);
 	sock_release(*sockp);
-	*sockp = NULL;
+	/* The filter may still be looking; sockets are freed by RCU. */
+	WRITE_ONCE(*sockp, NULL);
 }
 
 static int uet_net_start(struct uet_net *un)
@@ -512,8 +518,13 @@ static int uet_net_start(struct uet_net *un)
 	err = nf_register_net_hooks(un->net, uet_hooks, ARRAY_SIZE(uet_hooks));
 	if (err)
 		goto close6;
+	err = uet_filter_start(un->net);
+	if (err)
+		goto unhook;
 	return 0;
 
+unhook:
+	nf_unregister_net_hooks(un->net, uet_hooks, ARRAY_SIZE(uet_hooks));
 close6:
 	uet_net_close_socket(&un->sk6);
 close4:
@@ -523,6 +534,7 @@ close4:
 
 static void uet_net_stop(struct uet_net *un)
 {
+	uet_filter_stop(un->net);
 	nf_unregister_net_hooks(un->net, uet_hooks, ARRAY_SIZE(uet_hooks));
 	uet_net_close_socket(&un->sk6);
 	uet_net_close_socket(&un->sk4);

@@ -69,6 +69,14 @@ static inline struct uet_tx_cb *uet_tx_cb(struct sk_buff *skb)
 	return (struct uet_tx_cb *)skb->cb;
 }
 
+struct net;
+
+/* The namespace's part; RCU read side for its endpoints. */
+struct uet_net *uet_net_of(const struct net *net);
+/* Which fabric endpoint has the addresses of @dev: its own, or that below? */
+struct uet_fep *uet_net_owner(const struct uet_net *un,
+			      const struct net_device *dev);
+
 /* Headroom that every packet needs in front of the PDS prologue. */
 unsigned int uet_net_headroom(const struct uet_fep *fep);
 

@@ -15,10 +15,11 @@
 #include "ep.h"
 #include "pdc.h"
 
-/* RUD PDCs to one peer, so that short messages pass long ones. */
-#define UET_FLOW_PDCS		4
-/* A PDC with so much queued makes another one worth it. */
-#define UET_FLOW_BUSY		(64 << 10)
+/*
+ * RUD PDCs to one peer, beside the one that only short messages use so that
+ * they pass long ones.
+ */
+#define UET_FLOW_PDCS		3
 
 static struct kmem_cache *uet_pdc_cache;
 
@@ -306,11 +307,14 @@ struct uet_pdc *uet_pdc_find_target(struct uet_fep *fep,
 }
 
 /**
- * uet_pdc_pick - the RUD PDC for a message: the one with least to send
+ * uet_pdc_pick - the RUD PDC for a message
  * @fep: fabric endpoint
  * @path: where to
  * @len: bytes of the message
  * @err: set when NULL is returned: enum uet_status
+ *
+ * The one with least to send; if that would delay the message, another one is
+ * opened, up to a limit. Of those one is kept free of long messages.
  *
  * Context: BHs off, RCU read side. The PDC is not locked and may be dead by
  * the time the caller has locked it.
@@ -325,7 +329,8 @@ struct uet_pdc *uet_pdc_pick(struct uet_fep *fep, struct uet_path *path,
 		.dst = path->attr.dst,
 		.dscp = uet_path_dscp(path),
 	};
-	struct uet_pdc *pdc, *best = NULL;
+	struct uet_pdc *pdc, *best = NULL, *brief = NULL;
+	bool is_short = len < UET_FLOW_BUSY, may_open;
 	struct rhlist_head *list, *pos;
 	unsigned int n = 0;
 
@@ -335,15 +340,25 @@ struct uet_pdc *uet_pdc_pick(struct uet_fep *fep, struct uet_path *path,
 
 		if (state != UET_PDC_SYN && state != UET_PDC_ESTABLISHED)
 			continue;
-		n++;
+		if (READ_ONCE(pdc->brief)) {
+			brief = pdc;
+			if (!is_short)
+				continue;
+		} else {
+			n++;
+		}
 		if (!best || READ_ONCE(pdc->queued) < READ_ONCE(best->queued))
 			best = pdc;
 	}
-	if (best && (n >= UET_FLOW_PDCS ||
-		     READ_ONCE(best->queued) < UET_FLOW_BUSY))
+	may_open = n < UET_FLOW_PDCS || (is_short && !brief);
+	if (best && (READ_ONCE(best->queued) < UET_FLOW_BUSY || !may_open))
 		return best;
 	pdc = uet_pdc_open(fep, path, NULL, err);
-	return pdc ?: best;
+	if (!pdc)
+		return best ?: brief;
+	if (best && is_short && !brief)
+		WRITE_ONCE(pdc->brief, true);
+	return pdc;
 }
 
 static void uet_pdc_unpublish(struct uet_pdc *pdc)

@@ -27,6 +27,8 @@
 #define UET_PDC_WINDOW		1024
 /* Assumed of a peer until its first ACK_CC, uet-wire 10.1 #21. */
 #define UET_PDC_WINDOW_UNKNOWN	128
+/* RUD: a PDC with so much queued makes a message look for another one. */
+#define UET_FLOW_BUSY		(64 << 10)
 /* A PDC is closed before PSNs could be compared the wrong way round, 3.5. */
 #define UET_PDC_PSN_RANGE	BIT(30)
 
@@ -263,6 +265,7 @@ struct uet_flow_key {
  * @peer_id: PDCID of the peer, 0 while not known
  * @initiator: we opened it
  * @rod: delivery mode
+ * @brief: RUD initiator that messages of %UET_FLOW_BUSY and more stay away from
  * @flow: key in uet_fep.initiators, RUD initiators
  * @flow_node: entry there
  * @key: key in uet_fep.targets, targets
@@ -304,6 +307,7 @@ struct uet_pdc {
 	u16 peer_id;
 	bool initiator;
 	bool rod;
+	bool brief;
 	struct uet_flow_key flow;
 	struct rhlist_head flow_node;
 	struct uet_pdc_key key;

@@ -77,6 +77,7 @@ struct uet_rdrsp {
  * @node: entry of uet_pdc.cancels until it has a PSN
  * @wire: wire pair of the target
  * @job_id: of the message
+ * @rel: @wire is an address of that job
  * @initiator: of the message
  * @id: message id
  * @len: bytes of the message
@@ -86,6 +87,7 @@ struct uet_cancel {
 	struct list_head node;
 	u32 wire;
 	u32 job_id;
+	bool rel;
 	u32 initiator;
 	u16 id;
 	u32 len;

@@ -99,6 +99,10 @@ void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
 
 	pkt->next = UET_NEXT_REQ_STD;
 	req->opcode = msg->op;
+	if (ep->job_id)
+		req->flags |= UET_SES_REL;
+	if (msg->flags & UET_MSG_DC)
+		req->flags |= UET_SES_DC;
 	req->ri_gen = gen;
 	req->job_id = msg->job_id;
 	req->pid_on_fep = uet_wire_pid(wire);
@@ -148,6 +152,7 @@ void uet_ses_cancel(struct uet_pdc *pdc, const struct uet_msg *msg)
 		return;
 	c->wire = msg->peer_wire;
 	c->job_id = msg->job_id;
+	c->rel = msg->ep->job_id;
 	c->initiator = msg->ep->initiator;
 	c->id = msg->id;
 	c->len = msg->len;
@@ -166,7 +171,7 @@ void uet_ses_fill_cancel(const struct uet_cancel *c, struct uet_pkt *pkt)
 
 	pkt->next = UET_NEXT_REQ_STD;
 	req->opcode = UET_OP_MSG_ERROR;
-	req->flags = UET_SES_EOM;
+	req->flags = UET_SES_EOM | (c->rel ? UET_SES_REL : 0);
 	req->message_id = c->id;
 	req->job_id = c->job_id;
 	req->pid_on_fep = uet_wire_pid(c->wire);

@@ -34,6 +34,8 @@ static enum uet_stat uet_refused_stat(u8 rc)
 		return UET_STAT_REFUSED_NO_EP;
 	case UET_RC_BAD_PID:
 		return UET_STAT_REFUSED_PEER;
+	case UET_RC_BAD_JOB_ID:
+		return UET_STAT_REFUSED_JOB;
 	case UET_RC_BAD_MKEY:
 		return UET_STAT_REFUSED_KEY;
 	case UET_RC_BAD_ADDR:
@@ -195,14 +197,20 @@ static struct uet_recv *uet_recv_get(struct uet_request *r)
 	return recv;
 }
 
-/* Header data counts in the first packet only, 4.2. */
-static void uet_recv_hdata(struct uet_recv *recv, const struct uet_ses_req *req)
+/*
+ * Header data counts in the first packet only, 4.2. To an unordered endpoint
+ * it is immediate all over, and a WRITE with it wakes the receiver.
+ */
+static void uet_recv_hdata(const struct uet_request *r, struct uet_recv *recv)
 {
+	const struct uet_ses_req *req = r->req;
+
 	if (!recv || !(req->flags & UET_SES_HD) || !(req->flags & UET_SES_SOM))
 		return;
 	recv->has_hdata = true;
 	recv->hdata = req->header_data;
-	if (req->opcode == UET_OP_WRITE && recv->hdata & UET_HDATA_SOLICITED)
+	if (req->opcode == UET_OP_WRITE &&
+	    (r->ep->mode == UET_EP_RUD || recv->hdata & UET_HDATA_SOLICITED))
 		recv->solicited = true;
 }
 
@@ -271,7 +279,7 @@ static void uet_send_single(struct uet_request *r)
 		uet_recv_failed(r, recv);
 		return;
 	}
-	uet_recv_hdata(recv, r->req);
+	uet_recv_hdata(r, recv);
 	uet_recv_complete(r, recv);
 }
 
@@ -347,7 +355,7 @@ static void uet_send_part(struct uet_request *r)
 	if (in->rc != UET_RC_OK)
 		uet_refuse(r, in->rc);
 	else
-		uet_recv_hdata(in->recv, r->req);
+		uet_recv_hdata(r, in->recv);
 	uet_inbound_count(r, in);
 }
 
@@ -422,7 +430,7 @@ static void uet_write_single(struct uet_request *r)
 	}
 	rc = uet_write_place(r);
 	if (rc == UET_RC_NULL) {
-		uet_recv_hdata(recv, r->req);
+		uet_recv_hdata(r, recv);
 		if (uet_park(r, recv))
 			return;
 		r->v->nack = 0;
@@ -435,7 +443,7 @@ static void uet_write_single(struct uet_request *r)
 		uet_fault(r, rc);
 		return;
 	}
-	uet_recv_hdata(recv, r->req);
+	uet_recv_hdata(r, recv);
 	uet_recv_complete(r, recv);
 }
 
@@ -462,7 +470,7 @@ static void uet_write_part(struct uet_request *r)
 				return;
 			}
 		}
-		uet_recv_hdata(in->recv, r->req);
+		uet_recv_hdata(r, in->recv);
 	}
 	rc = in->rc == UET_RC_OK ? uet_write_place(r) : in->rc;
 	if (rc == UET_RC_NULL) {
@@ -780,6 +788,18 @@ static bool uet_generation(struct uet_request *r)
 	return false;
 }
 
+/* May this job talk to this endpoint? A request without job belongs to all. */
+static bool uet_admit_job(struct uet_request *r)
+{
+	u32 job_id = r->req->job_id;
+
+	if (!job_id ||
+	    r->pdc->fep->ops->job_admit(r->ep, job_id) == UET_RC_OK)
+		return true;
+	uet_fault(r, UET_RC_BAD_JOB_ID);
+	return false;
+}
+
 /* May this peer talk to this endpoint at all? */
 static bool uet_admit(struct uet_request *r)
 {
@@ -800,14 +820,14 @@ static bool uet_admit(struct uet_request *r)
 		return false;
 	}
 	if (ep->mode != UET_EP_ROD)
-		return true;
+		return uet_admit_job(r);
 	if (r->req->initiator != ep->conn.peer_initiator ||
 	    !ipv6_addr_equal(&r->pdc->path->attr.dst,
 			     &ep->conn.path->attr.dst)) {
 		uet_refuse(r, UET_RC_BAD_PID);
 		return false;
 	}
-	return uet_generation(r);
+	return uet_admit_job(r) && uet_generation(r);
 }
 
 /* The initiator gave up a message that it had begun, 4.14. */
@@ -851,6 +871,22 @@ static void uet_execute(struct uet_request *r)
 	}
 }
 
+/*
+ * Whom a request is for, 5.2. Relative addresses are those of its job, so
+ * without a job they are none.
+ */
+static u8 uet_find(struct uet_request *r)
+{
+	const struct uet_ses_req *req = r->req;
+	bool rel = req->flags & UET_SES_REL;
+
+	if (rel && !req->job_id)
+		return UET_RC_BAD_JOB_ID;
+	r->ep = uet_ep_find(r->pdc->fep, rel ? req->job_id : 0,
+			    uet_wire_pair(req->pid_on_fep, req->ri));
+	return r->ep ? UET_RC_OK : UET_RC_UNDELIVERABLE;
+}
+
 /**
  * uet_ses_request - execute one request packet
  * @pdc: locked
@@ -875,6 +911,7 @@ void uet_ses_request(struct uet_pdc *pdc, struct sk_buff *skb,
 		.v = v,
 		.d = d,
 	};
+	u8 rc;
 
 	v->rsp.opcode = UET_RSP_DEFAULT;
 	v->rsp.rc = UET_RC_OK;
@@ -886,12 +923,9 @@ void uet_ses_request(struct uet_pdc *pdc, struct sk_buff *skb,
 		uet_refuse(&r, UET_RC_INITIATOR_ERROR);
 		return;
 	}
-	/* Relative addresses belong to jobs; this endpoint has none. */
-	if (!(req->flags & UET_SES_REL))
-		r.ep = uet_ep_find(pdc->fep,
-				   uet_wire_pair(req->pid_on_fep, req->ri));
-	if (!r.ep) {
-		uet_refuse(&r, UET_RC_UNDELIVERABLE);
+	rc = uet_find(&r);
+	if (rc != UET_RC_OK) {
+		uet_refuse(&r, rc);
 		return;
 	}
 	spin_lock(&r.ep->lock);
@@ -934,6 +968,10 @@ void uet_datagram_place(struct uet_ep *ep, struct sk_buff *skb,
 	struct uet_recv *recv;
 
 	if (ep->dead || ep->state != UET_EP_OPEN || ep->mode != UET_EP_UUD) {
+		uet_stat_inc(fep, UET_STAT_DROP_NO_EP);
+		return;
+	}
+	if (req->job_id && fep->ops->job_admit(ep, req->job_id) != UET_RC_OK) {
 		uet_stat_inc(fep, UET_STAT_DROP_NO_EP);
 		return;
 	}
@@ -989,8 +1027,10 @@ void uet_ses_datagram(struct uet_fep *fep, struct sk_buff *skb,
 		uet_mcast_deliver(fep, skb, pkt, rx, d);
 		return;
 	}
+	/* Only unordered endpoints have relative addresses. */
 	if (!(req->flags & UET_SES_REL))
-		ep = uet_ep_find(fep, uet_wire_pair(req->pid_on_fep, req->ri));
+		ep = uet_ep_find(fep, 0,
+				 uet_wire_pair(req->pid_on_fep, req->ri));
 	if (!ep) {
 		uet_stat_inc(fep, UET_STAT_DROP_NO_EP);
 		return;

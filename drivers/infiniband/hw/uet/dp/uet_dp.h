@@ -409,7 +409,8 @@ struct uet_msg {
  * Hand over a message. The result comes by msg_done(), possibly from inside
  * this call. Messages of a UET_EP_ROD endpoint are executed and completed in
  * the order of submission, except that a READ may complete after later
- * messages of other kinds.
+ * messages of other kinds. Calls for one endpoint, of this and of uet_ep_push(),
+ * are one at a time.
  */
 void uet_msg_submit(struct uet_ep *ep, struct uet_msg *msg,
 		    struct uet_defer *d);
