@@ -17,31 +17,36 @@ NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 NESTED = 0x8000
 
-# attribute kinds: a name, an address, a key, a flag, a nest, or bytes of a number
+# attribute kinds: a name, an address, a key, a flag, a nest, one of a few ids, an
+# entry of a small table, its size, the step of a rekey that takes a key, or bytes of
+# any number
 NAME, ADDR, KEY, FLAG, PEER = 'name', 'addr', 'key', 'flag', 'peer'
+ID, INDEX, ROOM, INSTALL = 'id', 'index', 'room', 'install'
+NEEDED = {ID, ADDR, KEY, PEER, INDEX, ROOM, INSTALL}
 
 DEV = {1: 4, 2: NAME}
-JOB_NEW = {1: 4, 2: NAME, 3: 4, 4: 4, 5: 4, 6: 4, 7: 4, 8: 4, 10: 4}
-SKEY_NEW = {1: 4, 2: NAME, 3: 4, 4: 4, 5: 4, 6: KEY, 7: 4, 8: 4, 9: 1, 11: 4, 12: 4}
-PEERS = {1: 4, 2: NAME, 3: 4, 4: PEER}
-PEER_ATTRS = {1: 4, 2: ADDR, 3: 4, 4: 4, 5: 1, 6: 1}
+ONE = {**DEV, 3: ID}
+JOB_NEW = {**ONE, 4: 4, 5: 4, 6: 4, 7: ID, 8: ROOM, 10: 4}
+SKEY_NEW = {**ONE, 4: 4, 5: 4, 6: KEY, 7: 4, 8: 4, 9: 1, 11: 4, 12: 4}
+PEERS = {**ONE, 4: PEER}
+PEER_ATTRS = {1: INDEX, 2: ADDR, 3: ID, 4: 4, 5: 1, 6: 1}
 
 # command: flags, attributes
 OPS = [
     (1, NLM_F_ACK, DEV), (1, NLM_F_DUMP, {}),
     (2, NLM_F_ACK, {**DEV, 4: 4, 5: 1, 6: 1, 7: 4, 8: 4, 11: 1, 14: 1}),
     (3, NLM_F_DUMP, DEV),
-    (7, NLM_F_ACK, JOB_NEW), (7, NLM_F_ACK, JOB_NEW),
-    (8, NLM_F_ACK, {**DEV, 3: 4, 15: FLAG}),
-    (9, NLM_F_ACK, {**DEV, 3: 4}), (9, NLM_F_DUMP, DEV),
-    (13, NLM_F_ACK, PEERS), (13, NLM_F_ACK, PEERS),
-    (14, NLM_F_ACK, {**DEV, 3: 4, 5: 4, 6: 4}),
-    (15, NLM_F_DUMP, {**DEV, 3: 4}),
-    (16, NLM_F_DUMP, {**DEV, 3: 4}),
-    (17, NLM_F_ACK, SKEY_NEW), (17, NLM_F_ACK, SKEY_NEW),
-    (18, NLM_F_ACK, {**DEV, 3: 4}),
-    (19, NLM_F_ACK, {**DEV, 3: 4, 6: KEY, 15: 4}),
-    (20, NLM_F_ACK, {**DEV, 3: 4}), (20, NLM_F_DUMP, DEV),
+    (7, NLM_F_ACK, JOB_NEW), (7, NLM_F_ACK, {**ONE, 8: ROOM}),
+    (8, NLM_F_ACK, {**ONE, 15: FLAG}),
+    (9, NLM_F_ACK, ONE), (9, NLM_F_DUMP, DEV),
+    (13, NLM_F_ACK, PEERS), (13, NLM_F_ACK, PEERS), (13, NLM_F_ACK, PEERS),
+    (14, NLM_F_ACK, {**ONE, 5: INDEX, 6: INDEX}),
+    (15, NLM_F_DUMP, ONE),
+    (16, NLM_F_DUMP, ONE),
+    (17, NLM_F_ACK, SKEY_NEW), (17, NLM_F_ACK, {**ONE, 6: KEY}),
+    (18, NLM_F_ACK, ONE),
+    (19, NLM_F_ACK, {**ONE, 15: 4}), (19, NLM_F_ACK, {**ONE, 6: KEY, 15: INSTALL}),
+    (20, NLM_F_ACK, ONE), (20, NLM_F_DUMP, DEV),
 ]
 
 EXPECTED = {'0', 'EINVAL', 'ERANGE', 'ENODEV', 'ENOTSUP', 'EOPNOTSUPP', 'ENOENT',
@@ -104,9 +109,12 @@ class Fuzz:
             return self.rnd.choice([self.rnd.randbytes(32)] * 5 + [bytes(32)])
         if kind == FLAG:
             return b''
+        if kind in (ID, INDEX, ROOM, INSTALL):
+            few = {ID: range(1, 5), INDEX: range(8), ROOM: [64], INSTALL: [0]}[kind]
+            return struct.pack('I', self.rnd.choice(few))
         if kind == PEER:
             return b''.join(attr(k, self.value(t)) for k, t in PEER_ATTRS.items()
-                            if k <= 3 or self.rnd.randrange(3) == 0)
+                            if t in NEEDED or self.rnd.randrange(8) == 0)
         return self.number(kind)
 
     def bad(self):
@@ -133,11 +141,10 @@ class Fuzz:
             cmd = self.rnd.randrange(256)
         parts = []
         for number, kind in takes.items():
-            often = number in (2, 3) or kind in (KEY, PEER)
-            if self.rnd.randrange(10) < (9 if often else 3):
+            if self.rnd.randrange(20) < (19 if kind in NEEDED or kind == NAME else 3):
                 parts += [self.one(number, kind)
-                          for _ in range(self.rnd.randrange(1, 6) if kind == PEER else 1)]
-        if self.rnd.randrange(4) == 0:
+                          for _ in range(self.rnd.randrange(1, 4) if kind == PEER else 1)]
+        if self.rnd.randrange(8) == 0:
             parts.append(self.rubbish())
         if self.rnd.randrange(8) == 0:
             self.rnd.shuffle(parts)

@@ -705,8 +705,8 @@ stats() {
 	local line
 	need_hosts 1500
 	is devices "$(uet1 -j stat show | jq -c 'map(.dev)')" '["u1"]'
-	uet1 -j -d stat show u1 | jq -S '.[0] | del(.dev) | keys' >"$tmp/keys"
-	rdma -j statistic show link u1/1 | jq -S '.[0] | del(.ifname, .port) | keys' | diff "$tmp/keys" -
+	uet1 -j -d stat show u1 | jq -S '.[0] | del(.dev) | keys' >"$tmp/counters"
+	rdma -j statistic show link u1/1 | jq -S '.[0] | del(.ifname, .port) | keys' | diff "$tmp/counters" -
 	line=$(uet1 -d stat show dev u1)
 	grep -qx "dev u1" <<<"$line"
 	grep -qxE "    [a-z0-9_]+ [0-9]+" <<<"$line"
@@ -834,8 +834,8 @@ ynl_monitor() {
 	cli=$(find_ynl) || skip "no ynl: set UET_YNL to tools/net/ynl/pyynl/cli.py of a kernel source"
 	python3 -c 'import yaml' 2>/dev/null || skip "python3-yaml is not installed"
 	some
-	ynl --subscribe monitor --duration $((20 * slow)) >"$tmp/events" 2>&1 &
-	busywait $((20 * slow)) ynl_heard
+	ynl --subscribe monitor --duration $((10 * slow)) >"$tmp/events" 2>&1 &
+	busywait $((10 * slow)) ynl_heard
 	wait
 }
 
