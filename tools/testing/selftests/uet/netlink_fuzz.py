@@ -18,13 +18,15 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 NESTED = 0x8000
 
 # attribute kinds: a name, an address, a key, a flag, a nest, or bytes of a number
-NAME, ADDR, KEY, FLAG, PEER = 'name', 'addr', 'key', 'flag', 'peer'
+NAME, ADDR, KEY, FLAG, PEER, QPN = 'name', 'addr', 'key', 'flag', 'peer', 'qpn'
 
 DEV = {1: 4, 2: NAME}
 JOB_NEW = {1: 4, 2: NAME, 3: 4, 4: 4, 5: 4, 6: 4, 7: 4, 8: 4, 10: 4}
 SKEY_NEW = {1: 4, 2: NAME, 3: 4, 4: 4, 5: 4, 6: KEY, 7: 4, 8: 4, 9: 1, 11: 4, 12: 4}
 PEERS = {1: 4, 2: NAME, 3: 4, 4: PEER}
-PEER_ATTRS = {1: 4, 2: ADDR, 3: 4, 4: 4, 5: 1, 6: 1}
+PEER_ATTRS = {1: 4, 2: ADDR, 3: QPN, 4: 4, 5: 1, 6: 1}
+
+JOB_CMD, SKEY_CMD = 7, 17
 
 # command: flags, attributes
 OPS = [
@@ -107,7 +109,16 @@ class Fuzz:
         if kind == PEER:
             return b''.join(attr(k, self.value(t)) for k, t in PEER_ATTRS.items()
                             if k <= 3 or self.rnd.randrange(3) == 0)
+        if kind == QPN:
+            return struct.pack('I', self.rnd.randrange(0x1000, 0x1000000))
         return self.number(kind)
+
+    def object(self):
+        """A request that makes a job with peers, or a key, if it is not there."""
+        one = attr(2, self.dev) + attr(3, struct.pack('I', self.rnd.randrange(1, 4)))
+        if self.rnd.randrange(2):
+            return NLM_F_ACK, JOB_CMD, one + attr(8, struct.pack('I', 70000))
+        return NLM_F_ACK, SKEY_CMD, one + attr(6, self.rnd.randbytes(32))
 
     def bad(self):
         return self.rnd.choice([b'', b'\0', b'u1', b'x' * 300, self.number(4),
@@ -149,6 +160,9 @@ def main():
     family, fuzz = Family(), Fuzz(dev, seed)
     codes, done = {}, {}
     for _ in range(count):
+        # the nonsense deletes, too, and most of it needs something to be there
+        if fuzz.rnd.randrange(5) == 0:
+            family.talk(*fuzz.object())
         flags, cmd, attrs = fuzz.request()
         err = family.talk(flags, cmd, attrs)[1]
         codes[err] = codes.get(err, 0) + 1
