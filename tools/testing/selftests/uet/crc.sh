@@ -125,6 +125,7 @@ one_counter() {
 	local before bytes
 	need_hosts 1500
 	both on
+	uet -n h2 dev set u2 local-filter off
 	hosts_quiet
 	for bytes in 0 3 4 5 60 1400; do
 		before=$(statistics)

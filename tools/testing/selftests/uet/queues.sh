@@ -74,8 +74,8 @@ long_queue() {
 	local runner most
 	need_hosts 1500
 	gso_max_segs 1
-	slow_queue 100mbit 100000000
-	limit 90 "$data" -m 1024 -M 100000 -r 20 -w $((60 * slow)) rc_64_qps >"$tmp/data" 2>&1 &
+	slow_queue 10mbit 100000000
+	limit 90 "$data" -m 1024 -M 100000 -r 10 -w $((60 * slow)) rc_64_qps >"$tmp/data" 2>&1 &
 	runner=$!
 	most=$(watch_queue $runner)
 	fast_queue
