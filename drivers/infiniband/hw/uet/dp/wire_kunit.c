@@ -342,7 +342,7 @@ static const struct uet_edit uet_edits[] = {
 	{ "deferred send, last", V3, 0, 0, {{ 12, "08" }} },
 	{ "send with invalidate", V1, 0, 0, {{ 12, "30" }} },
 	{ "send with invalidate, short", V1, -1, -EBADMSG, {{ 12, "30" }} },
-	{ "opcode not known", V1, -2, 0, {{ 12, "31" }} },
+	{ "opcode not known", V1, -2, 0, {{ 12, "32" }} },
 	{ "opcode extended", V1, 1, 0, {{ 12, "3f" }} },
 	{ "opcode reserved bits", V1, 0, 0, {{ 12, "c5" }} },
 
