@@ -42,7 +42,8 @@ struct member {
 	struct ibv_qp_ex *qpx;
 	struct uetdv_qp_ex *dvx;
 	struct ibv_ah *ah;	/* to the other host */
-	struct ibv_mr *mr;
+	struct ibv_mr *mr;	/* @mem for the peers, from offset 0 on */
+	struct ibv_mr *own;	/* @mem for itself, by address */
 	__u8 *mem;
 	__u32 wire;
 };
@@ -171,7 +172,8 @@ static inline void member_mr(struct member *m, enum uetdv_addressing how)
 		attr.jkey = m->jkey[0];
 	}
 	m->mr = uetdv_reg_mr(m->pd, &attr, sizeof(attr));
-	if (!m->mr)
+	m->own = ibv_reg_mr(m->pd, m->mem, MEM_SIZE, IBV_ACCESS_LOCAL_WRITE);
+	if (!m->mr || !m->own)
 		die("region on %s", m->side->name);
 }
 
@@ -211,7 +213,8 @@ static inline void member_leave(struct member *m)
 	int i;
 
 	if (ibv_destroy_ah(m->ah) || ibv_destroy_qp(m->qp) ||
-	    ibv_dereg_mr(m->mr) || ibv_destroy_cq(ibv_cq_ex_to_cq(m->cq)) ||
+	    ibv_dereg_mr(m->mr) || ibv_dereg_mr(m->own) ||
+	    ibv_destroy_cq(ibv_cq_ex_to_cq(m->cq)) ||
 	    ibv_destroy_comp_channel(m->channel))
 		die("leaving %s", m->side->name);
 	for (i = 0; i < 2; i++) {
@@ -302,7 +305,7 @@ static inline void expect_done(struct member *m, enum ibv_wc_status status,
 
 static inline void post_recv(struct member *m, __u64 wr_id, __u32 at, __u32 len)
 {
-	struct ibv_sge sge = { (uintptr_t)m->mem + at, len, m->mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)m->mem + at, len, m->own->lkey };
 	struct ibv_recv_wr wr = {
 		.wr_id = wr_id, .sg_list = &sge, .num_sge = 1,
 	}, *bad;
@@ -329,7 +332,7 @@ static inline void to_pair(struct member *m, __u32 pair, int job, __u32 at,
 			   __u32 len)
 {
 	uetdv_wr_set_ru_addr(m->dvx, m->ah, pair, key_of(m, job));
-	ibv_wr_set_sge(m->qpx, m->mr->lkey, (uintptr_t)m->mem + at, len);
+	ibv_wr_set_sge(m->qpx, m->own->lkey, (uintptr_t)m->mem + at, len);
 }
 
 static inline void finish(struct member *m)
