@@ -109,6 +109,7 @@ seen() {
 }
 
 data=$(program data) || exit 1
+jobs=$(program ru_jobs) || exit 1
 
 # ops MTU FAMILY PAYLOAD-MTU TEST...: each operation, messages up to 100000 bytes
 ops() {
@@ -149,6 +150,17 @@ rping_pair() {
 	serve 1 cm:7174 rping -s -a "$(address 1 "$1")" -C 20 -S 5000 -V
 	limit 60 ip netns exec h2 rping -c -a "$(address 1 "$1")" -I "$(address 2 "$1")" -C 20 -S 5000 -V
 	served
+}
+
+# Messages of jobs: some relative, some not, some with the wish for delivery
+in_jobs() { # TEST
+	need_bridged 1500
+	local code=0
+	seen --mtu 1024 -- limit 60 "$jobs" -w $((20 * slow)) "$1" >"$tmp/jobs" || code=$?
+	cat "$tmp/jobs"
+	[ $code = 0 ] || return $code
+	grep -qE 'relative [1-9][0-9]*, in a job [1-9]' "$tmp/jobs"
+	[ "$1" != ops ] || grep -qE 'with DC [1-9]' "$tmp/jobs"
 }
 
 # Refused requests, and receivers that are not ready
@@ -197,6 +209,9 @@ done
 check "rping, IPv4" connected 4
 check "rping, IPv6" connected 6
 check "refused requests" refused
+for test in apart refused ops; do
+	check "jobs: $test" in_jobs $test
+done
 check "RC, 2 % loss" lossy "loss 2%" "${rc[@]}" rc_mix
 check "RU, 2 % loss" lossy "loss 2%" "${ru[@]}" ru_mix
 check "RC, reordered" lossy "delay 1ms reorder 75% 50%" rc_send rc_read rc_mix

@@ -384,6 +384,7 @@ def decode_common(check, head):
     check.expect(head[1] >> 6 == 0, f"SES version {head[1] >> 6}")
     check.expect(ses.pid < 0x1000, f"PIDonFEP {ses.pid:#x} has more than 12 bits")
     check.expect(ses.ri < 0x1000, f"resource index {ses.ri:#x} has more than 12 bits")
+    check.expect(ses.job or not ses.rel, "relative addresses, and no job to which they belong")
     check.expect(ses.opcode < len(OPS) or ses.opcode in (SEND_INVALIDATE, FLUSH),
                  f"SES opcode {ses.opcode:#x}")
     return ses, word
@@ -627,6 +628,7 @@ class Conversation:
         self.retransmitted = 0
         self.bytes = 0
         self.messages = collections.Counter()
+        self.kinds = collections.Counter()
 
     # finding the PDC
 
@@ -794,6 +796,9 @@ class Conversation:
     def message_starts(self, pdc, out, packet):
         ses = packet.ses
         self.messages[op_name(ses.opcode)] += 1
+        self.kinds["relative"] += ses.rel
+        self.kinds["in a job"] += ses.job != 0
+        self.kinds["with DC"] += ses.dc
         self.check.expect(not out.is_open(), "a message starts before the one before has ended")
         out.failed.discard(ses.message_id)
         last = out.ids.get(ses.message_id, -1)
@@ -809,7 +814,7 @@ class Conversation:
             return
         before = out.open.ses
         for field in ("message_id", "opcode", "length", "offset", "key", "initiator", "job",
-                      "pid", "ri", "rel"):
+                      "pid", "ri", "rel", "dc"):
             have, want = getattr(ses, field), getattr(before, field)
             check.expect(have == want, f"{field} changed within a message: {want} to {have}")
         if not (before.som and ses.opcode == OP["READ"]) or out.next_at:
@@ -1031,7 +1036,8 @@ def report(check, talk, count, options):
     mtus = sorted({pdc.mtu for pdc in talk.all if pdc.mtu})
     print(f"# {len(talk.all)} PDCs, {sum(p.closed for p in talk.all)} closed, payload MTU {mtus}, "
           f"{talk.bytes} bytes of payload, {talk.retransmitted} packets sent again")
-    print("# messages: " + ", ".join(f"{name} {n}" for name, n in sorted(talk.messages.items())))
+    print("# messages: " + ", ".join(f"{name} {n}" for name, n in sorted(talk.messages.items())) +
+          "; " + ", ".join(f"{name} {n}" for name, n in talk.kinds.items()))
     for packet, text in check.violations[:options.show]:
         print(f"VIOLATION: {text}" + (f"\n    {packet}" if packet else ""))
     if len(check.violations) > options.show:

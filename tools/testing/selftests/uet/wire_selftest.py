@@ -386,6 +386,11 @@ WRONG = [
      edit(17, UET + 2, struct.pack(">hI", 0, seq(7))), "guaranteed response"),
     ("request_length changed", edit(3, SES_AT + 40, struct.pack(">I", 2501)), "length changed"),
     ("key changed", edit(1, SES_AT + 31, b"\x78"), "key changed"),
+    ("relative, and no job", both(edit(4, SES_AT + 1, b"\x0b"), edit(4, SES_AT + 5, bytes(3))),
+     "no job to which"),
+    ("relative changed", edit(1, SES_AT + 1, b"\x08"), "rel changed"),
+    ("job changed", edit(1, SES_AT + 7, b"\x01"), "job changed"),
+    ("DC changed", edit(1, SES_AT + 1, b"\x20"), "dc changed"),
     ("message_offset wrong", edit(1, SES_AT + 36, struct.pack(">I", 1023)), "message_offset"),
     ("payload MTU changed", edit(9, SES_AT + 32, struct.pack(">II", 476, 2048)), "behind the end"),
     ("messages interleaved", lambda f: f.insert(1, [5, f[4][1][:UET] + struct.pack(

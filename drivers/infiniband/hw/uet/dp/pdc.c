@@ -313,8 +313,10 @@ struct uet_pdc *uet_pdc_find_target(struct uet_fep *fep,
  * @len: bytes of the message
  * @err: set when NULL is returned: enum uet_status
  *
- * The one with least to send; if that would delay the message, another one is
- * opened, up to a limit. Of those one is kept free of long messages.
+ * The first that would not delay the message, so that messages which follow one
+ * another go the same way. If all would, another one is opened, up to a limit;
+ * then it is the one with least to send. One of them is kept free of long
+ * messages.
  *
  * Context: BHs off, RCU read side. The PDC is not locked and may be dead by
  * the time the caller has locked it.
@@ -332,6 +334,7 @@ struct uet_pdc *uet_pdc_pick(struct uet_fep *fep, struct uet_path *path,
 	struct uet_pdc *pdc, *best = NULL, *brief = NULL;
 	bool is_short = len < UET_FLOW_BUSY, may_open;
 	struct rhlist_head *list, *pos;
+	u64 queued, least = U64_MAX;
 	unsigned int n = 0;
 
 	list = rhltable_lookup(&fep->initiators, &key, uet_flow_params);
@@ -347,11 +350,16 @@ struct uet_pdc *uet_pdc_pick(struct uet_fep *fep, struct uet_path *path,
 		} else {
 			n++;
 		}
-		if (!best || READ_ONCE(pdc->queued) < READ_ONCE(best->queued))
+		queued = READ_ONCE(pdc->queued);
+		if (queued < UET_FLOW_BUSY)
+			return pdc;
+		if (queued < least) {
+			least = queued;
 			best = pdc;
+		}
 	}
 	may_open = n < UET_FLOW_PDCS || (is_short && !brief);
-	if (best && (READ_ONCE(best->queued) < UET_FLOW_BUSY || !may_open))
+	if (best && !may_open)
 		return best;
 	pdc = uet_pdc_open(fep, path, NULL, err);
 	if (!pdc)

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+"""Send one UET request, a WRITE of 8 bytes, that no QP of this host has made.
+
+Exit code 3 if the kernel did not let it out.
+"""
+
+import argparse
+import random
+import socket
+import struct
+import sys
+
+PORT = 4793
+RUD, STANDARD = 2, 3
+RAW_FRAGMENT = 24       # bytes of IP payload in the first of two fragments
+
+
+def number(text):
+    return int(text, 0)
+
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-s", "--source", required=True)
+    parser.add_argument("-d", "--destination", required=True)
+    parser.add_argument("--relative", action="store_true")
+    parser.add_argument("--job", type=number, default=0)
+    parser.add_argument("--pair", type=number, default=0)
+    parser.add_argument("--key", type=number, default=0)
+    parser.add_argument("--dpdcid", type=number, default=0, help="0: open a PDC")
+    parser.add_argument("--how", default="udp",
+                        choices=("udp", "raw", "fragments", "extension"))
+    return parser.parse_args()
+
+
+def request(opt):
+    flags = 0x08 if opt.dpdcid else 0x0C        # AR, SYN
+    pds = struct.pack(">HhIHH", RUD << 11 | STANDARD << 7 | flags, 0, random.getrandbits(32),
+                      random.randrange(1, 0x10000), opt.dpdcid)
+    # WRITE, SOM EOM, and REL
+    ses = struct.pack(">BBHB", 1, 0x0B if opt.relative else 0x03, 1, 0)
+    ses += opt.job.to_bytes(3, "big")
+    ses += struct.pack(">HHQIQQI", opt.pair & 0xFFF, opt.pair >> 12, 0, 1, opt.key, 0, 8)
+    return pds + ses + b"\xee" * 8
+
+
+def udp_header(data):
+    return struct.pack(">HHHH", 0x8001, PORT, 8 + len(data), 0)
+
+
+def send_udp(opt, data):
+    family = socket.AF_INET6 if ":" in opt.destination else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as sock:
+        sock.bind((opt.source, 0))
+        sock.sendto(data, (opt.destination, PORT))
+
+
+def send_raw(opt, data, fragments=False):
+    """The IP header is ours, too."""
+    udp = udp_header(data) + data
+    parts = [(0, udp)]
+    if fragments:
+        parts = [(0x2000, udp[:RAW_FRAGMENT]), (RAW_FRAGMENT // 8, udp[RAW_FRAGMENT:])]
+    with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW) as sock:
+        for where, part in parts:
+            head = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(part), 0x4711, where, 64, 17,
+                               0, socket.inet_aton(opt.source),
+                               socket.inet_aton(opt.destination))
+            sock.sendto(head + part, (opt.destination, 0))
+
+
+def send_extension(opt, data):
+    """UDP behind destination options, IPv6."""
+    head = bytes([socket.IPPROTO_UDP, 0, 1, 4, 0, 0, 0, 0])
+    with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_DSTOPTS) as sock:
+        sock.bind((opt.source, 0))
+        sock.sendto(head + udp_header(data) + data, (opt.destination, 0))
+
+
+def main():
+    opt = options()
+    data = request(opt)
+    try:
+        if opt.how == "udp":
+            send_udp(opt, data)
+        elif opt.how == "extension":
+            send_extension(opt, data)
+        else:
+            send_raw(opt, data, opt.how == "fragments")
+    except PermissionError:
+        sys.exit(3)
+
+
+main()
