@@ -7,8 +7,8 @@
  *	uet_qp.mutex	modify, destroy and the error work; process context
  *	engine locks	taken by uet_ep_*() and uet_msg_submit(); callbacks run
  *			under them
- *	uet_sq.lock, uet_rq.lock	irqsave, never one inside the other
- *	uet_cq.lock	irqsave, leaf
+ *	uet_sq.lock, uet_rq.lock	see uet_queue_lock(), never one inside the other
+ *	uet_cq.lock	the same, leaf
  *
  * Engine calls want interrupts on and none of the three spinlocks held. The
  * consumer's completion handler is called with no lock held and never from
