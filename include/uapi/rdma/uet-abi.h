@@ -9,6 +9,7 @@
 #ifndef UET_ABI_H
 #define UET_ABI_H
 
+#include <linux/const.h>
 #include <linux/types.h>
 
 /*
@@ -525,11 +526,11 @@ struct uet_create_ah_resp {
  * the kernel. Bits 62:56 and, in chosen keys, 55:48 are 0. A key that the
  * kernel assigns is UET_RKEY_ASSIGNED and the 32-bit key of verbs.
  */
-#define UET_RKEY_IDEMPOTENT		(1ULL << 63)
+#define UET_RKEY_IDEMPOTENT		_BITULL(63)
 /* kept free: keys of 12 bits, for small headers */
-#define UET_RKEY_OPTIMISED		(1ULL << 62)
-#define UET_RKEY_ASSIGNED		(1ULL << 48)
-#define UET_RKEY_CHOICE			((1ULL << 48) - 1)
+#define UET_RKEY_OPTIMISED		_BITULL(62)
+#define UET_RKEY_ASSIGNED		_BITULL(48)
+#define UET_RKEY_CHOICE			(_BITULL(48) - 1)
 
 /**
  * enum uet_reg_mr_comp - bits of uet_reg_mr_req.comp_mask

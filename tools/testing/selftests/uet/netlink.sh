@@ -310,6 +310,7 @@ nonsense() {
 	wait $first
 	uet1 -j job show u1 | jq -r '.[].id' | xargs -rI{} uet -n h1 job del u1 id {} force
 	uet1 -j skey show u1 | jq -r '.[].id' | xargs -rI{} uet -n h1 skey del u1 id {}
+	uet1 dev set u1 local-filter on crc off
 	# whatever got through was in range
 	uet1 -j dev show u1 | jq -e '.[0] | (.payload_mtu | IN(1024, 2048, 4096, 8192)) and
 		.dscp_data <= 63 and .dscp_ctrl <= 63 and .pdc_max >= 1 and .pdc_max <= 65535 and
@@ -326,7 +327,7 @@ ynl_round_trip() {
 	need_hosts 1500
 	uet1 dev set u1 payload-mtu 1024 dscp-data 1 dscp-ctrl 2 pdc-max 300 pdc-idle 4000
 	ynl --do dev-set --json '{"name": "u1", "payload-mtu": 4096, "dscp-data": 26, "dscp-ctrl": 48,
-		"pdc-max": 99, "pdc-idle-ms": 12345, "crc": 1}'
+		"pdc-max": 99, "pdc-idle-ms": 12345, "local-filter": 1, "crc": 1}'
 	is "settings by uet" "$(settings 1)" "[4096,26,48,99,12345,true,true]"
 	is "settings by ynl" "$(ynl --do dev-get --json '{"name": "u1"}' |
 		jq -c '[."payload-mtu", ."dscp-data", ."dscp-ctrl", ."pdc-max", ."pdc-idle-ms", .crc]')" \

@@ -102,7 +102,7 @@ few_timeouts() {
 
 check "RC, single packets" through 1 10 200000 -r 4 rc_mix
 check "RC, bursts" through 65535 10 2000000 -r 4 rc_mix
-check "RU, single packets" through 1 10 200000 -r 4 ru_mix
+check "RU, single packets" through 1 10 200000 -r 12 ru_mix
 check "64 RC QPs, single packets" through 1 10 200000 -r 10 rc_64_qps
 check "UD, single packets" through 1 250 1000000 ud_lossy
 check "64 RC QPs, a long queue" long_queue

@@ -194,6 +194,7 @@ struct uet_recv_wr *uet_rq_next(struct uet_rq *rq, bool data, u8 *status)
 void uet_rq_reset(struct uet_rq *rq)
 {
 	unsigned long irq;
+
 	irq = uet_queue_lock(&rq->lock, rq->user);
 	rq->prod = 0;
 	rq->cons = 0;

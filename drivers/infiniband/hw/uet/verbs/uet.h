@@ -709,10 +709,12 @@ static inline void uet_any_unlock(spinlock_t *lock, bool irqs_off)
 
 /* The two kinds of queues do not share a lock class. */
 #define uet_queue_lock_init(lock, user) do {	\
+	spinlock_t *_lock = (lock);		\
+						\
 	if (user)				\
-		spin_lock_init(lock);		\
+		spin_lock_init(_lock);		\
 	else					\
-		spin_lock_init(lock);		\
+		spin_lock_init(_lock);		\
 } while (0)
 
 static inline unsigned long uet_sq_lock(struct uet_qp *qp)
