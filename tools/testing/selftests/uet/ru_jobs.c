@@ -500,13 +500,26 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt(argc, argv, "a:A:b:B:w:f:")) != -1) {
 		switch (opt) {
-		case 'a': dev[0] = optarg; break;
-		case 'A': addr[0] = optarg; break;
-		case 'b': dev[1] = optarg; break;
-		case 'B': addr[1] = optarg; break;
-		case 'w': wait_s = atoi(optarg); break;
-		case 'f': forger = optarg; break;
-		default: return 2;
+		case 'a':
+			dev[0] = optarg;
+			break;
+		case 'A':
+			addr[0] = optarg;
+			break;
+		case 'b':
+			dev[1] = optarg;
+			break;
+		case 'B':
+			addr[1] = optarg;
+			break;
+		case 'w':
+			wait_s = atoi(optarg);
+			break;
+		case 'f':
+			forger = optarg;
+			break;
+		default:
+			return 2;
 		}
 	}
 	for (h = 0; h < 2; h++)
