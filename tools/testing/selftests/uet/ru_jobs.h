@@ -12,7 +12,7 @@
 
 #include <infiniband/uetdv.h>
 
-#define MEM_SIZE	(1u << 20)
+#define MEM_SIZE	0x100000u
 #define MEM_KEY		0x4a4f42	/* of every region, job-restricted or not */
 #define DEPTH		64
 /* SES return codes, enum uet_rc */
@@ -312,7 +312,7 @@ static inline void post_recv(struct member *m, __u64 wr_id, __u32 at, __u32 len)
 
 	errno = ibv_post_recv(m->qp, &wr, &bad);
 	if (errno)
-		die("post_recv on %s", m->side->name);
+		die("posting a receive on %s", m->side->name);
 }
 
 static inline __u32 key_of(const struct member *m, int job)

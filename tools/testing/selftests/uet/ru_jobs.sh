@@ -76,8 +76,9 @@ user_forges() {
 	[ $code = 3 ] || fail "ended with $code"
 }
 
+# For a wire pair that nobody has
 arrived() {
-	counter u2 rx_pkts
+	counter u2 refused_no_ep
 }
 
 # The same packets get out and arrive while it is off.

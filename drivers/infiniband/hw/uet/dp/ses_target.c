@@ -742,7 +742,7 @@ static u8 uet_flush(struct uet_request *r)
 	rc = uet_rma(r, 0, len, access, &sge);
 	if (rc != UET_RC_OK)
 		return rc;
-	/* Before the answer: what was copied, for those who read it relaxed. */
+	/* What was placed before is seen by all before the answer leaves. */
 	smp_mb();
 	if (sge.mem)
 		uet_mem_put(sge.mem);
