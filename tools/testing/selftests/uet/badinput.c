@@ -145,7 +145,8 @@ static void t_memory(void)
 		{ "remote atomics without local write", page, PAGE,
 		  IBV_ACCESS_REMOTE_ATOMIC },
 		{ "an access flag that is not there", page, PAGE, 1 << 15 },
-		{ "on-demand paging", page, PAGE, IBV_ACCESS_ON_DEMAND },
+		{ "on-demand paging of huge pages", page, PAGE,
+		  IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB },
 	};
 	unsigned int i;
 
