@@ -338,23 +338,57 @@ static void mem_20(void)
 	close(mem);
 }
 
-/* No on-demand paging: the device says so, and so does the verb. */
-static void mem_14(void)
+/* Where there is no on-demand paging, the device says so, and so does the verb. */
+static void no_odp(void)
 {
-	struct ibv_device_attr_ex attr;
-	struct ibv_mr *mr;
-
-	if (ibv_query_device_ex(A.ctx, NULL, &attr))
-		die("query_device_ex");
-	expect("ODP capabilities", attr.odp_caps.general_caps, 0);
-	mr = ibv_reg_mr(A.pd, A.mem, PAGE, RIGHTS | IBV_ACCESS_ON_DEMAND);
-	if (mr)
+	errno = 0;
+	if (ibv_reg_mr(A.pd, A.mem, PAGE, RIGHTS | IBV_ACCESS_ON_DEMAND))
 		die("on-demand paging was accepted");
 	if (errno != EOPNOTSUPP && errno != EINVAL)
 		die("on-demand paging");
-	mr = ibv_reg_mr(A.pd, NULL, SIZE_MAX, RIGHTS | IBV_ACCESS_ON_DEMAND);
-	if (mr)
-		die("the whole address space was registered");
+}
+
+/* Pages that are taken away under an on-demand region end a write in an error. */
+static void mem_14(void)
+{
+	struct ibv_sge sge = piece(&A, 0, 8);
+	struct ibv_device_attr_ex attr;
+	struct ibv_mr *mr;
+	char *view;
+
+	if (ibv_query_device_ex(A.ctx, NULL, &attr))
+		die("query_device_ex");
+	if (!(attr.odp_caps.general_caps & IBV_ODP_SUPPORT)) {
+		no_odp();
+		return;
+	}
+	view = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mr = ibv_reg_mr(B.pd, view, 2 * PAGE, RIGHTS | IBV_ACCESS_ON_DEMAND);
+	if (!mr)
+		die("reg_mr");
+	memset(A.mem, 0x5a, 8);
+	pair_open(&A, &B, &p, &conn);
+	post(p.a, IBV_WR_RDMA_WRITE, &sge, 1, (uintptr_t)view, mr->rkey, 0);
+	gets(&A, 1, IBV_WC_SUCCESS);
+	expect("first byte", view[0], 0x5a);
+	/* discarded, they come back empty */
+	madvise(view, PAGE, MADV_DONTNEED);
+	post(p.a, IBV_WR_RDMA_WRITE, &sge, 1, (uintptr_t)view + 8, mr->rkey, 0);
+	gets(&A, 1, IBV_WC_SUCCESS);
+	expect("first byte of the new page", view[0], 0);
+	expect("byte written to it", view[8], 0x5a);
+	mprotect(view + PAGE, PAGE, PROT_READ);
+	must_refuse((uintptr_t)view + PAGE, mr->rkey, "read-only memory was written");
+	drop_events(&B);
+	pair_close(&p);
+	pair_open(&A, &B, &p, &conn);
+	munmap(view, 2 * PAGE);
+	must_refuse((uintptr_t)view, mr->rkey, "memory that is gone was written");
+	drop_events(&B);
+	pair_close(&p);
+	if (ibv_dereg_mr(mr))
+		die("dereg_mr");
 }
 
 static const struct entry entries[] = {

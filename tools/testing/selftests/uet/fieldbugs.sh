@@ -116,7 +116,7 @@ check "MEM-09 read-only memory" entry MEM-09
 check "MEM-10 pinned pages are counted" entry MEM-10
 check "MEM-11 pieces of every length and offset" bugs bugs_access MEM-11
 check "MEM-13 every operation on every kind of region" bugs bugs_access MEM-13
-check "MEM-14 no on-demand paging" entry MEM-14
+check "MEM-14 pages taken away under on-demand regions" entry MEM-14
 check "MEM-15 pages of files and the zero page" bugs bugs_access MEM-15
 check "MEM-16 optional access flags" entry MEM-16
 check "MEM-17 longest message" entry MEM-17
