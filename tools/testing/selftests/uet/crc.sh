@@ -103,13 +103,14 @@ switched() {
 	need_hosts 1500
 	drops=$(sum drop_crc)
 	both off
-	limit 60 "$data" -m 1024 -M 100000 -r 100 -w $((40 * slow)) rc_send rc_write rc_read ru_mix >"$tmp/data" 2>&1 &
+	limit 60 "$data" -m 1024 -M 100000 -r 1000 -w $((40 * slow)) rc_send rc_write rc_read ru_mix >"$tmp/data" 2>&1 &
 	runner=$!
-	for state in on off on off on off on off; do
-		crc 1 $state
-		crc 2 $state
-		kill -0 $runner 2>/dev/null || break
-		read -rt 0.2 <> <(:) || :
+	while kill -0 $runner 2>/dev/null; do
+		for state in on off; do
+			crc 1 $state
+			crc 2 $state
+			read -rt 0.05 <> <(:) || :
+		done
 	done
 	both on
 	wait $runner || { cat "$tmp/data"; return 1; }
