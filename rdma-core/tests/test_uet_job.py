@@ -669,6 +669,8 @@ class UetTrafficTest(UetTestCase):
         twin_key = uet.UetJKey(self.pd, twin_job)
         twins = [Endpoint(self, twin_key, self.pd, src_id=200 + r,
                           pid_on_fep=r, ri=1) for r in range(self.RANKS)]
+        # Closed with the context, in its order
+        self.twins = twin_job, twin_key, twins
         twin_job.insert_addrs([self.address(end.qp.wire_qpn)
                                for end in twins])
         for ends, first, job in ((self.ends, 100, JOB), (twins, 200, JOB + 1)):

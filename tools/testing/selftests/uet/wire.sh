@@ -76,12 +76,18 @@ capture_start() {
 # tcpdump stops without reading what is still in its buffer: a ping with a known pattern
 # comes last. Packets that the kernel could not give to it would look like gaps.
 capture_stop() {
-	on_host 1 ping -q -c 1 -p feedface600dcafe 10.0.0.2 >/dev/null || :
-	busywait $((10 * slow)) captured 1 && busywait $((10 * slow)) captured 2
+	local code=0
+	busywait $((10 * slow)) marked || code=1
 	kill -INT "${sniffers[@]}"
 	wait "${sniffers[@]}" || :
 	sniffers=()
-	! grep -E '^[1-9][0-9]* packets? dropped by kernel' "$tmp"/sniff[12]
+	[ $code = 0 ] && ! grep -E '^[1-9][0-9]* packets? dropped by kernel' "$tmp"/sniff[12]
+}
+
+# The ping may get lost itself.
+marked() {
+	on_host 1 ping -q -c 1 -W 1 -p feedface600dcafe 10.0.0.2 >/dev/null || :
+	captured 1 && captured 2
 }
 
 captured() { # HOST
