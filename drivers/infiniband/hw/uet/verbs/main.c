@@ -126,6 +126,8 @@ static int uet_link_check(struct net_device *ndev)
 	return 0;
 }
 
+static struct lock_class_key uet_ahs_class;
+
 #if IS_ENABLED(CONFIG_INFINIBAND_USER_ACCESS)
 static const struct uapi_definition uet_uapi_defs[] = {
 	UAPI_DEF_CHAIN(uet_job_uapi_defs),
@@ -147,6 +149,8 @@ static void uet_dev_init(struct uet_dev *dev, struct net_device *ndev)
 	xa_init_flags(&dev->mkeys, XA_FLAGS_ALLOC1);
 	spin_lock_init(&dev->mw_lock);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	/* All arrays set up in one file have one class, and only this one irqs. */
+	lockdep_set_class(&dev->ahs.xa_lock, &uet_ahs_class);
 	dev->qp_next = get_random_u32_inclusive(UET_QPN_MIN, UET_QPN_MAX);
 	dev->mkey_next = get_random_u32_inclusive(1, UET_KEY_INDEX_MAX);
 	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC1);
