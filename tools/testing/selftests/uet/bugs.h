@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
-#include "lib.h"
+#include "pair_test.h"
 
 #define MEM	(4u << 20)
 #define NO_KEY	0x7fffff00u
@@ -22,14 +22,6 @@
 static struct side A, B;
 static struct pair p;
 static struct conn conn = { .sge = 4, .inline_data = 64 };
-static const char *dev_a = "u1", *addr_a = "10.0.0.1";
-static const char *dev_b = "u2", *addr_b = "10.0.0.2";
-static unsigned int rounds = 200;
-
-struct entry {
-	const char *name;
-	void (*fn)(void);
-};
 
 static inline struct ibv_sge piece(const struct side *s, size_t at,
 				   __u32 len)
@@ -167,67 +159,15 @@ static inline __u64 ms_since(__u64 start)
 	return (now_ns() - start) / 1000000;
 }
 
-static inline int bugs_usage(void)
-{
-	fprintf(stderr, "-a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n ROUNDS] ENTRY...\n");
-	return 2;
-}
-
-static inline bool bugs_run(const struct entry *entries, const char *name)
-{
-	for (; entries->name; entries++) {
-		if (strcmp(entries->name, name))
-			continue;
-		doing = name;
-		errno = 0;
-		entries->fn();
-		return true;
-	}
-	return false;
-}
-
-static inline bool bugs_option(int opt)
-{
-	switch (opt) {
-	case 'a':
-		dev_a = optarg;
-		return true;
-	case 'A':
-		addr_a = optarg;
-		return true;
-	case 'b':
-		dev_b = optarg;
-		return true;
-	case 'B':
-		addr_b = optarg;
-		return true;
-	case 'w':
-		wait_s = strtoul(optarg, NULL, 0);
-		return true;
-	case 'n':
-		rounds = strtoul(optarg, NULL, 0);
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* The list of @entries ends with one that has no name. */
 static inline int bugs_main(int argc, char **argv, const struct entry *entries)
 {
-	int opt;
+	int first = pair_options(argc, argv, entries);
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:w:n:")) != -1)
-		if (!bugs_option(opt))
-			return bugs_usage();
-	if (optind == argc)
-		return bugs_usage();
 	rnd_state = now_ns() | 1;
 	side_open(&A, dev_a, addr_a, MEM, 256);
 	side_open(&B, dev_b, addr_b, MEM, 256);
-	for (; optind < argc; optind++)
-		if (!bugs_run(entries, argv[optind]))
-			return bugs_usage();
+	pair_run(argv + first, entries);
 	side_close(&A);
 	side_close(&B);
 	return 0;

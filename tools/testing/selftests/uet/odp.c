@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "lib.h"
+#include "pair_test.h"
 
 #define MEM	(1024 * 1024u)
 #define ODP	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
@@ -19,9 +19,6 @@
 
 static struct side A, B;
 static struct pair p;
-static unsigned int rounds = 200;
-static const char *dev_a = "u1", *addr_a = "10.0.0.1";
-static const char *dev_b = "u2", *addr_b = "10.0.0.2";
 static atomic_bool stop;
 
 /* Memory that nobody has touched. @file: it outlives its mapping. */
@@ -361,10 +358,7 @@ static void killed(void)
 		die("wait");
 }
 
-static const struct {
-	const char *name;
-	void (*fn)(void);
-} tests[] = {
+static const struct entry tests[] = {
 	{ "first_touch", first_touch },
 	{ "unmapping", unmapping },
 	{ "forking", forking },
@@ -374,58 +368,14 @@ static const struct {
 	{ "prefetch", prefetch },
 	{ "refused", refused },
 	{ "killed", killed },
+	{}
 };
-
-static void usage(void)
-{
-	fprintf(stderr, "usage: odp -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n N] TEST...\n");
-	exit(2);
-}
-
-static void run(const char *name)
-{
-	for (unsigned int i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (strcmp(tests[i].name, name))
-			continue;
-		doing = name;
-		tests[i].fn();
-		return;
-	}
-	usage();
-}
 
 int main(int argc, char **argv)
 {
-	int opt;
+	int first = pair_options(argc, argv, tests);
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:w:n:")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev_a = optarg;
-			break;
-		case 'A':
-			addr_a = optarg;
-			break;
-		case 'b':
-			dev_b = optarg;
-			break;
-		case 'B':
-			addr_b = optarg;
-			break;
-		case 'w':
-			wait_s = strtoul(optarg, NULL, 0);
-			break;
-		case 'n':
-			rounds = strtoul(optarg, NULL, 0);
-			break;
-		default:
-			usage();
-		}
-	}
-	if (optind == argc)
-		usage();
 	noise_init(MEM);
-	for (; optind < argc; optind++)
-		run(argv[optind]);
+	pair_run(argv + first, tests);
 	return 0;
 }

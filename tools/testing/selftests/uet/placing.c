@@ -5,7 +5,7 @@
  *
  *	placing -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n ROUNDS] TEST...
  */
-#include "lib.h"
+#include "pair_test.h"
 
 #define MEM	(1024 * 1024u)
 #define NO_KEY	0x7fffff00u
@@ -17,9 +17,6 @@ static struct side A, B;
 static struct pair p;
 static struct ibv_mr *mr;	/* of B, with the right to flush */
 static struct ibv_qp_ex *qpx;
-static unsigned int rounds = 1000;
-static const char *dev_a = "u1", *addr_a = "10.0.0.1";
-static const char *dev_b = "u2", *addr_b = "10.0.0.2";
 
 static void open_pair(__u32 inline_data)
 {
@@ -260,69 +257,24 @@ static void flush_errors(void)
 		die("a region of persistent memory that is none");
 }
 
-static const struct {
-	const char *name;
-	void (*fn)(void);
-} tests[] = {
+static const struct entry tests[] = {
 	{ "atomic_values", atomic_values },
 	{ "atomic_posted", atomic_posted },
 	{ "atomic_errors", atomic_errors },
 	{ "flush", flush },
 	{ "flush_errors", flush_errors },
+	{}
 };
-
-static void usage(void)
-{
-	fprintf(stderr, "usage: placing -a DEV -A ADDR -b DEV -B ADDR [-w S] [-n N] TEST...\n");
-	exit(2);
-}
-
-static void run(const char *name)
-{
-	for (unsigned int i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (strcmp(tests[i].name, name))
-			continue;
-		doing = name;
-		tests[i].fn();
-		return;
-	}
-	usage();
-}
 
 int main(int argc, char **argv)
 {
-	int opt;
+	int first;
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:w:n:")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev_a = optarg;
-			break;
-		case 'A':
-			addr_a = optarg;
-			break;
-		case 'b':
-			dev_b = optarg;
-			break;
-		case 'B':
-			addr_b = optarg;
-			break;
-		case 'w':
-			wait_s = strtoul(optarg, NULL, 0);
-			break;
-		case 'n':
-			rounds = strtoul(optarg, NULL, 0);
-			break;
-		default:
-			usage();
-		}
-	}
-	if (optind == argc)
-		usage();
+	rounds = 1000;
+	first = pair_options(argc, argv, tests);
 	side_open(&A, dev_a, addr_a, MEM, 256);
 	side_open(&B, dev_b, addr_b, MEM, 256);
-	for (; optind < argc; optind++)
-		run(argv[optind]);
+	pair_run(argv + first, tests);
 	side_close(&A);
 	side_close(&B);
 	return 0;

@@ -6,7 +6,7 @@
  *
  *	status -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] TEST...
  */
-#include "lib.h"
+#include "pair_test.h"
 
 #define MEM	(1024 * 1024u)
 #define NO_KEY	0x7fffff00u
@@ -14,8 +14,6 @@
 static struct side A, B;
 static struct pair p;
 static struct conn conn = { .sge = 2, .rnr_retry = 7 };
-static const char *dev_a = "u1", *addr_a = "10.0.0.1";
-static const char *dev_b = "u2", *addr_b = "10.0.0.2";
 
 static struct ibv_sge piece(const struct side *s, uint32_t len)
 {
@@ -440,10 +438,7 @@ static void rnr_retry_exc_err(void)
 	done();
 }
 
-static const struct {
-	const char *name;
-	void (*fn)(void);
-} tests[] = {
+static const struct entry tests[] = {
 	{ "success", success },
 	{ "loc_len_err", loc_len_err },
 	{ "loc_len_err_ud", loc_len_err_ud },
@@ -462,57 +457,16 @@ static const struct {
 	{ "rem_op_err_gone", rem_op_err_gone },
 	{ "retry_exc_err", retry_exc_err },
 	{ "rnr_retry_exc_err", rnr_retry_exc_err },
+	{}
 };
-
-static void usage(void)
-{
-	fprintf(stderr, "usage: status -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] TEST...\n");
-	exit(2);
-}
-
-static void run(const char *name)
-{
-	for (unsigned int i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (strcmp(tests[i].name, name))
-			continue;
-		doing = name;
-		tests[i].fn();
-		return;
-	}
-	usage();
-}
 
 int main(int argc, char **argv)
 {
-	int opt;
+	int first = pair_options(argc, argv, tests);
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:w:")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev_a = optarg;
-			break;
-		case 'A':
-			addr_a = optarg;
-			break;
-		case 'b':
-			dev_b = optarg;
-			break;
-		case 'B':
-			addr_b = optarg;
-			break;
-		case 'w':
-			wait_s = strtoul(optarg, NULL, 0);
-			break;
-		default:
-			usage();
-		}
-	}
-	if (optind == argc)
-		usage();
 	side_open(&A, dev_a, addr_a, MEM, 256);
 	side_open(&B, dev_b, addr_b, MEM, 256);
-	for (; optind < argc; optind++)
-		run(argv[optind]);
+	pair_run(argv + first, tests);
 	side_close(&A);
 	side_close(&B);
 	return 0;

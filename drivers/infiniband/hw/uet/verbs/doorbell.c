@@ -32,9 +32,9 @@ static bool uet_sq_has_new(const struct uet_sq *sq)
 /* Look once more in a while? */
 static bool uet_look_again(struct uet_qp *qp)
 {
-	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	bool again = true;
+	unsigned long irq;
 
 	irq = uet_sq_lock(qp);
 	if (sq->batched) {
@@ -91,8 +91,8 @@ void uet_look_init(struct uet_qp *qp)
  */
 void uet_look_stop(struct uet_qp *qp)
 {
-	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
+	unsigned long irq;
 
 	hrtimer_cancel(&sq->look);
 	irq = uet_sq_lock(qp);
@@ -103,8 +103,8 @@ void uet_look_stop(struct uet_qp *qp)
 
 static void uet_look_start(struct uet_qp *qp)
 {
-	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
+	unsigned long irq;
 
 	irq = uet_sq_lock(qp);
 	if (sq->look_skip) {

@@ -118,8 +118,8 @@ static void uet_slot_done(struct uet_sq_slot *slot, u8 status, u32 vendor)
 }
 
 /*
- * A request that is to complete now failed. RC goes to error; datagrams and RU, whose queues
- * serve many peers, to SQE. sq->lock held.
+ * A request that is to complete now failed. RC goes to error; datagrams and RU,
+ * whose queues serve many peers, to SQE. sq->lock held.
  */
 static void uet_sq_fail(struct uet_qp *qp, const struct uet_sq_slot *slot)
 {
@@ -373,9 +373,9 @@ static bool uet_sq_start_next(struct uet_qp *qp, struct uet_sq_slot *slot,
 static void uet_sq_do_local(struct uet_qp *qp, struct uet_sq_slot *slot,
 			    struct uet_defer *d)
 {
-	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	u8 status = uet_wqe_local(qp, slot);
+	unsigned long irq;
 
 	irq = uet_sq_lock(qp);
 	sq->active--;
@@ -395,12 +395,12 @@ static void uet_sq_do_local(struct uet_qp *qp, struct uet_sq_slot *slot,
  */
 static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 {
-	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	u8 status = IB_WC_SUCCESS;
 	struct uet_sq_slot *slot = NULL;
 	enum uet_sq_todo todo;
 	bool start, blocked;
+	unsigned long irq;
 
 	irq = uet_sq_lock(qp);
 	todo = uet_sq_todo(qp);
@@ -432,9 +432,9 @@ static bool uet_sq_step(struct uet_qp *qp, struct uet_defer *d)
 
 static bool uet_sq_enter(struct uet_qp *qp)
 {
-	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	bool mine;
+	unsigned long irq;
 
 	irq = uet_sq_lock(qp);
 	mine = !sq->running;
@@ -447,9 +447,9 @@ static bool uet_sq_enter(struct uet_qp *qp)
 /* Return: true if the queue must be looked at once more. */
 static bool uet_sq_leave(struct uet_qp *qp, bool idle)
 {
-	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	bool again;
+	unsigned long irq;
 
 	irq = uet_sq_lock(qp);
 	again = idle && sq->again;
@@ -576,9 +576,9 @@ void uet_sq_run_all(struct uet_qp *qp)
  */
 void uet_sq_reset(struct uet_qp *qp)
 {
-	unsigned long irq;
 	struct uet_sq *sq = &qp->sq;
 	u32 i;
+	unsigned long irq;
 
 	if (!sq->ring)
 		return;
