@@ -5,6 +5,7 @@
 #
 # guests: uml qemu
 # guests-long: uml uml-kasan qemu qemu-debug
+# single: uml
 # timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"

@@ -6,6 +6,7 @@
 #
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu-debug
+# single: uml
 # timeout: 1500
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"

@@ -7,6 +7,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan qemu-debug
+# single: uml
 # timeout: 1500
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"

@@ -17,6 +17,7 @@
 #	UET_LONG	1: full matrices and round counts
 #	UET_VERBOSE	1: show the output of every check
 #	UET_BIN		folder with the C programs (default: found by itself)
+#	UET_BURSTS	off: each packet leaves by itself
 
 set -u
 
@@ -224,7 +225,13 @@ netns_up() { # [MTU]
 		ip -n h$host addr add "fd00::$host/64" dev v$host nodad
 		ip -n h$host link set v$host up
 	done
+	bursts_of v1 h1 && bursts_of v2 h2 || return
 	busywait 10 link_is_up 1 && busywait 10 link_is_up 2
+}
+
+# Does the device send bursts in this run?
+bursts_of() { # NETDEV [NAMESPACE]
+	[ "${UET_BURSTS:-on}" = on ] || ip ${2:+-n "$2"} link set "$1" gso_max_segs 1
 }
 
 link_is_up() {
@@ -269,6 +276,7 @@ need_hosts() { # MTU
 
 # Bursts leave as one skb unless this is 1; tcpdump and netem see them whole.
 gso_max_segs() { # COUNT
+	[ "${UET_BURSTS:-on}" = on ] || set -- 1
 	ip -n h1 link set v1 gso_max_segs "$1" && ip -n h2 link set v2 gso_max_segs "$1"
 }
 

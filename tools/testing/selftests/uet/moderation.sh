@@ -5,6 +5,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan
+# single: uml
 # timeout: 120
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"

@@ -8,6 +8,7 @@
 #
 # guests: uml
 # guests-long: uml qemu qemu-debug
+# single: uml
 # timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -26,6 +27,7 @@ command -v nvme fio >/dev/null || skip_all "no nvme or fio here"
 device_up() {
 	[ ! -e /sys/class/infiniband/n0 ] || return 0
 	ip link add p0 mtu 9000 type veth peer name p1 mtu 9000
+	bursts_of p0
 	ip addr add $address/24 dev p0
 	ip link set lo mtu 9000 up
 	ip link set p0 up

@@ -5,6 +5,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan qemu
+# single: uml
 # timeout: 300
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"

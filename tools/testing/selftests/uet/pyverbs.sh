@@ -9,6 +9,7 @@
 #	UET_DRIVERS	only these drivers (uet rxe siw)
 #
 # guests: uml
+# single: uml
 # timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -26,6 +27,7 @@ modules=${UET_PYVERBS:-all}
 # A veth pair for each driver, all in this namespace: the tests talk to themselves.
 device_up() { # DRIVER ADDRESS [gid]
 	ip link add "p$1" mtu 4500 type veth peer name "q$1" mtu 4500
+	bursts_of "p$1"
 	ip addr add "$2/30" dev "p$1"
 	ip addr add "fd00:${2##*.}::1/64" dev "p$1" nodad
 	ip link set "p$1" up

@@ -6,6 +6,7 @@
 #
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu qemu-debug
+# single: uml
 # timeout: 400
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
