@@ -327,6 +327,11 @@ cm_listens() { # DEVICE PORT
 			((.\"src-addr\" // \"\") | endswith(\":$2\")))" >/dev/null
 }
 
+# rdma_cm shows LISTEN before requests are taken; they are once the server sleeps.
+cm_serves() { # DEVICE PORT PID-OF-TIMEOUT
+	cm_listens "$1" "$2" && pgrep -r S -P "$3" >/dev/null
+}
+
 # serve HOST WAIT COMMAND...: start a server there and wait until it listens.
 # WAIT is tcp:PORT, cm:PORT (rdma_cm) or file:PATH (it makes that file).
 servers=()
@@ -338,7 +343,7 @@ serve() {
 	servers+=($!)
 	case $wait in
 	tcp:*) set -- tcp_listens "$host" "${wait#*:}" ;;
-	cm:*) set -- cm_listens "u$host" "${wait#*:}" ;;
+	cm:*) set -- cm_serves "u$host" "${wait#*:}" "${servers[-1]}" ;;
 	file:*) set -- test -e "${wait#*:}" ;;
 	esac
 	busywait $((10 * slow)) listening_or_gone "${servers[-1]}" "$@" &&
