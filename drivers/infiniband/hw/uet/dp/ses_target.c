@@ -251,12 +251,6 @@ static void uet_recv_failed(struct uet_request *r, struct uet_recv *recv)
 /* ------------------------------------------------------------------ */
 /* SEND                                                                */
 
-static bool uet_single(const struct uet_ses_req *req)
-{
-	return (req->flags & (UET_SES_SOM | UET_SES_EOM)) ==
-	       (UET_SES_SOM | UET_SES_EOM);
-}
-
 static int uet_place_recv(struct uet_request *r, struct uet_recv *recv)
 {
 	uet_stat_add(r->pdc->fep, UET_STAT_RX_BYTES, r->pkt->payload_len);
@@ -362,7 +356,7 @@ static void uet_send_part(struct uet_request *r)
 /* Is this a message of one packet that nothing is known of yet? */
 static bool uet_is_simple(const struct uet_request *r)
 {
-	return uet_single(r->req) &&
+	return uet_req_is_single(r->req) &&
 	       (list_empty(&r->pdc->inbound) ||
 		!uet_inbound_find(r->pdc, r->req->message_id));
 }
@@ -607,7 +601,7 @@ static void uet_do_read(struct uet_request *r)
 	u8 rc = UET_RC_OK;
 
 	/* The first packet of a longer read does not say how much it wants. */
-	if (uet_single(req))
+	if (uet_req_is_single(req))
 		len = req->request_length;
 	else if (req->flags & UET_SES_SOM)
 		len = min(req->request_length, r->pdc->mtu);
@@ -729,7 +723,7 @@ static u8 uet_flush(struct uet_request *r)
 	struct uet_sge sge = {};
 	u8 access = 0, rc;
 
-	if (!(r->req->flags & UET_SES_HD) || !uet_single(r->req) ||
+	if (!(r->req->flags & UET_SES_HD) || !uet_req_is_single(r->req) ||
 	    !(what & UET_FLUSH_TYPES) ||
 	    what & ~(UET_FLUSH_TYPES | UET_FLUSH_MR | UET_FLUSH_LENGTH))
 		return UET_RC_OP_VIOLATION;
@@ -1018,7 +1012,7 @@ void uet_ses_datagram(struct uet_fep *fep, struct sk_buff *skb,
 	const struct uet_ses_req *req = &pkt->req;
 	struct uet_ep *ep = NULL;
 
-	if (req->opcode != UET_OP_DATAGRAM_SEND || !uet_single(req) ||
+	if (req->opcode != UET_OP_DATAGRAM_SEND || !uet_req_is_single(req) ||
 	    req->flags & UET_SES_IE) {
 		uet_stat_inc(fep, UET_STAT_DROP_UNSUPPORTED);
 		return;
