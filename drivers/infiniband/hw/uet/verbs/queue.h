@@ -80,7 +80,7 @@ struct uet_sq_slot {
 
 /**
  * struct uet_sq - send queue
- * @lock: protects all below except @wqe and slots in other hands
+ * @lock: protects all below except @wqe, @batched and slots in other hands
  * @ring: WQEs; NULL for depth 0
  * @slots: as many as ring entries; see uet_sq_slot()
  * @sges: memory of the slots' scatter lists
@@ -102,7 +102,8 @@ struct uet_sq_slot {
  * @error: an error completed; what follows is flushed
  * @broken: user space scribbled over the indices; the ring is not read again
  * @looking: the ring says UET_RING_LOOKING and @look is set
- * @batched: several requests were started together since the last look
+ * @batched: several requests were started together since the last look; a hint
+ *	that the runner gives without the lock
  * @look_vain: looks since then
  * @look_skip: doorbells until a look may be promised again
  * @look_backoff: what @look_skip was set to last
