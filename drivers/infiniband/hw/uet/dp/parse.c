@@ -277,16 +277,11 @@ static void uet_parse_req_head(struct uet_ses_req *req,
 	req->ri = FIELD_GET(UET_SES_RI, be16_to_cpu(hdr->ri));
 }
 
-static bool uet_is_single(const struct uet_ses_req *req)
-{
-	return req->flags & UET_SES_SOM && req->flags & UET_SES_EOM;
-}
-
 /* 4.3, 4.4: a message of one packet, its length in bytes 2-3 */
 static int uet_parse_single(struct uet_ses_req *req,
 			    const struct uet_ses_req_hdr *hdr)
 {
-	if (!uet_is_single(req))
+	if (!uet_req_is_single(req))
 		return -EBADMSG;
 	req->request_length = FIELD_GET(UET_SES_LENGTH,
 					be16_to_cpu(hdr->id_len));
@@ -452,7 +447,7 @@ static bool uet_is_cancel(const struct uet_ses_req *req, unsigned int behind)
 static int uet_check_payload(const struct uet_ses_req *req,
 			     unsigned int behind)
 {
-	if (req->opcode == UET_OP_DATAGRAM_SEND && !uet_is_single(req))
+	if (req->opcode == UET_OP_DATAGRAM_SEND && !uet_req_is_single(req))
 		return -EBADMSG;
 	/* 4.1: the header is fine, the payload is not what it should be */
 	if (req->flags & UET_SES_IE)

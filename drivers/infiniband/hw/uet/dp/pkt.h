@@ -199,6 +199,12 @@ static inline bool uet_next_is_rsp(u8 next)
 	return next >= UET_NEXT_RSP && next <= UET_NEXT_RSP_DATA_SMALL;
 }
 
+/* Is this all of its message? */
+static inline bool uet_req_is_single(const struct uet_ses_req *req)
+{
+	return req->flags & UET_SES_SOM && req->flags & UET_SES_EOM;
+}
+
 int uet_pkt_parse(const void *data, unsigned int linear, unsigned int len,
 		  struct uet_pkt *pkt);
 int uet_pkt_parse_pds(const void *data, unsigned int linear,

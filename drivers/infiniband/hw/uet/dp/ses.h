@@ -94,19 +94,22 @@ struct uet_cancel {
 	u32 sent;
 };
 
-/* ses_target.c; caller holds the PDC lock, BHs off */
+/* ses_target.c, ses_inbound.c, ses_read.c; caller holds the PDC lock, BHs off */
 void uet_ses_request(struct uet_pdc *pdc, struct sk_buff *skb,
 		     const struct uet_pkt *pkt, const struct uet_rx *rx,
 		     struct uet_verdict *v, struct uet_defer *d);
+void uet_inbound_drop(struct uet_pdc *pdc, struct uet_inbound *in,
+		      struct uet_defer *d);
+void uet_rdrsp_free(struct uet_rdrsp *rd);
+void uet_ses_fill_rdrsp(const struct uet_rdrsp *rd, struct uet_pkt *pkt);
+
+/* ses_datagram.c; BHs off */
 void uet_ses_datagram(struct uet_fep *fep, struct sk_buff *skb,
 		      const struct uet_pkt *pkt, const struct uet_rx *rx,
 		      struct uet_defer *d);
 void uet_datagram_place(struct uet_ep *ep, struct sk_buff *skb,
 			const struct uet_pkt *pkt, const struct uet_rx *rx,
 			struct uet_defer *d);
-void uet_inbound_drop(struct uet_pdc *pdc, struct uet_inbound *in,
-		      struct uet_defer *d);
-void uet_rdrsp_free(struct uet_rdrsp *rd);
 
 /* Does the operand of an atomic travel where the payload would? */
 static inline bool uet_msg_is_amo(const struct uet_msg *msg)
@@ -121,7 +124,6 @@ void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
 void uet_ses_fill_orphan(struct uet_pkt *pkt);
 void uet_ses_cancel(struct uet_pdc *pdc, const struct uet_msg *msg);
 void uet_ses_fill_cancel(const struct uet_cancel *c, struct uet_pkt *pkt);
-void uet_ses_fill_rdrsp(const struct uet_rdrsp *rd, struct uet_pkt *pkt);
 void uet_ses_answer(struct uet_pdc *pdc, struct uet_msg *msg, u8 rc, u8 gen);
 void uet_ses_settle(struct uet_pdc *pdc, struct uet_msg *msg,
 		    struct uet_defer *d);

@@ -37,8 +37,12 @@ static bool uet_look_again(struct uet_qp *qp)
 	unsigned long irq;
 
 	irq = uet_sq_lock(qp);
-	if (sq->batched) {
-		sq->batched = false;
+	/*
+	 * Set by the runner without the lock. A batch that comes in between the
+	 * two lines is one that the next look does not hear of.
+	 */
+	if (READ_ONCE(sq->batched)) {
+		WRITE_ONCE(sq->batched, false);
 		sq->look_vain = 0;
 		sq->look_backoff = 0;
 	} else if (++sq->look_vain >= UET_LOOK_VAIN) {

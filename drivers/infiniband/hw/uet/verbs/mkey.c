@@ -48,10 +48,16 @@ void uet_map_put(struct uet_map *map)
  * uet_map_revoke - no more access; wait for copies under way
  * @map: alive; called once
  *
- * The wait is for the copy of one packet: copies run with BHs off, so they are
- * not preempted, and take no lock.
+ * This spins: it runs for work requests, so with BHs or interrupts off and
+ * under locks of queues, engine and windows, and nobody may use the key any
+ * more when it returns. A completion as in uet_mem_kill() would have to sleep.
+ * The wait is short, for the copy of one packet on another CPU: copies run with
+ * BHs off, so they are not preempted, and take no lock. A copy on this CPU is
+ * not interrupted by this, since hard interrupts leave work requests to BH work.
+ * Only FRWR regions and windows are revoked; memory with pages that come and go
+ * (odp.c), which is entered with BHs on, is neither.
  *
- * Context: any.
+ * Context: any but hard interrupts; no copy may be under way on this CPU.
  */
 void uet_map_revoke(struct uet_map *map)
 {

@@ -54,43 +54,15 @@ u32 uet_nl_seq(enum uet_nl_table table)
 
 /*
  * RDMA devices are by default seen from every namespace. Settings and PDCs of
- * this family are the business of the one that the network interface is in.
+ * this family are the business of the one that the network interface is in:
+ * uet_dev_next() and uet_dev_by_name() find no others.
  */
-static bool uet_nl_is_in(const struct uet_dev *dev, const struct net *net)
-{
-	return net_eq(dev_net(uet_fep_netdev(dev->fep)), net);
-}
-
-/* The next device of a namespace, with a reference; @pos as uet_dev_next(). */
-static struct uet_dev *uet_nl_dev_next(struct net *net, u32 *pos)
-{
-	struct uet_dev *dev;
-
-	while ((dev = uet_dev_next(net, pos))) {
-		if (uet_nl_is_in(dev, net))
-			break;
-		ib_device_put(&dev->ib);
-	}
-	return dev;
-}
-
-static struct uet_dev *uet_nl_dev_by_name(struct net *net, const char *name)
-{
-	struct uet_dev *dev = uet_dev_by_name(net, name);
-
-	if (dev && !uet_nl_is_in(dev, net)) {
-		ib_device_put(&dev->ib);
-		dev = NULL;
-	}
-	return dev;
-}
-
 static struct uet_dev *uet_nl_dev_by_index(struct net *net, u32 index)
 {
 	struct uet_dev *dev;
 	u32 pos = 0;
 
-	while ((dev = uet_nl_dev_next(net, &pos))) {
+	while ((dev = uet_dev_next(net, &pos))) {
 		if (dev->ib.index == index)
 			break;
 		ib_device_put(&dev->ib);
@@ -116,7 +88,7 @@ struct uet_dev *uet_nl_dev_find(const struct genl_info *info, int index_attr,
 	struct uet_dev *dev;
 
 	if (name)
-		dev = uet_nl_dev_by_name(net, nla_data(name));
+		dev = uet_dev_by_name(net, nla_data(name));
 	else if (index)
 		dev = uet_nl_dev_by_index(net, nla_get_u32(index));
 	else
@@ -399,7 +371,7 @@ int uet_nl_dump_devs(struct sk_buff *skb, struct netlink_callback *cb,
 	struct uet_dev *dev;
 	int err = 0;
 
-	while (!err && (dev = uet_nl_dev_next(net, &pos))) {
+	while (!err && (dev = uet_dev_next(net, &pos))) {
 		/* the device this dump was in may have gone meanwhile */
 		if (d->pos_dev != dev->ib.index) {
 			d->pos_dev = dev->ib.index;

@@ -490,8 +490,9 @@ bool uet_sq_run(struct uet_qp *qp, struct uet_defer *d, int budget)
 		} while (more && --budget > 0);
 		if (sq->next != first)
 			uet_ep_push(qp->ep, d);
+		/* Only a hint, not worth the lock; see uet_look_again(). */
 		if (sq->next - first >= UET_SQ_BATCH)
-			sq->batched = true;
+			WRITE_ONCE(sq->batched, true);
 	} while (uet_sq_leave(qp, !more));
 	local_bh_enable();
 	return more;
