@@ -26,7 +26,7 @@ static void uet_look_promise(struct uet_sq *sq, bool on)
 
 static bool uet_sq_has_new(const struct uet_sq *sq)
 {
-	return READ_ONCE(sq->ring->hdr->prod) != sq->next;
+	return READ_ONCE(sq->ring->hdr->prod) != READ_ONCE(sq->next);
 }
 
 /* Look once more in a while? */
