@@ -164,11 +164,28 @@ static void get_job(void)
 		    job_id, device);
 }
 
+/* A job that somebody else made has the room it was given. */
+static void check_room(uint32_t ranks)
+{
+	struct uetdv_job_attr attr;
+
+	errno = uetdv_query_job(job, &attr);
+	if (errno)
+		die("asking about job %u", job_id);
+	if (attr.max_addr_entries < ranks) {
+		errno = EINVAL;
+		die("job %u has room for %u peers, these are %u", job_id,
+		    attr.max_addr_entries, ranks);
+	}
+}
+
 static void fill_table(void)
 {
 	uint32_t rank, ranks = hosts * processes;
-	struct uetdv_ah_attr_ex *attr = calloc(ranks, sizeof(*attr));
+	struct uetdv_ah_attr_ex *attr;
 
+	check_room(ranks);
+	attr = calloc(ranks, sizeof(*attr));
 	if (!attr)
 		die("memory");
 	for (rank = 0; rank < ranks; rank++) {
