@@ -280,7 +280,20 @@ gso_max_segs() { # COUNT
 	ip -n h1 link set v1 gso_max_segs "$1" && ip -n h2 link set v2 gso_max_segs "$1"
 }
 
+# Each host knows the other's link address: verbs ask for it once, for a second.
+neighbours_known() {
+	local host other family
+	for host in 1 2; do
+		other=$((3 - host))
+		for family in 4 6; do
+			ip -n h$host neigh replace "$(address $other $family)" dev v$host nud permanent \
+				lladdr "$(ip -n h$other -j link show v$other | jq -r '.[0].address')" || return
+		done
+	done
+}
+
 netem_on() { # NETEM-ARGUMENT...
+	neighbours_known || return
 	tc -n h1 qdisc replace dev v1 root netem limit 100000 "$@" &&
 		tc -n h2 qdisc replace dev v2 root netem limit 100000 "$@"
 }

@@ -166,15 +166,19 @@ static int uet_burst_start(struct uet_burst *b, const struct uet_pkt *pkt,
  * first one and the number tell which packets were in a burst that is lost
  * before it leaves this host.
  */
-static bool uet_burst_fits(struct uet_burst *b, const struct uet_pkt *pkt,
-			   u32 total, bool refs)
+static bool uet_burst_suits(const struct uet_burst *b, const struct uet_pkt *pkt,
+			    u32 total, bool refs)
+{
+	return b->refs == refs && total <= b->seg &&
+	       (!b->ordered || pkt->psn == b->psn + b->segs) &&
+	       b->skb->len == b->segs * b->seg;
+}
+
+static bool uet_burst_has_room(struct uet_burst *b, u32 total)
 {
 	if (!b->max_segs)
 		uet_burst_learn_limits(b);
-	return b->refs == refs && total <= b->seg && b->segs < b->max_segs &&
-	       (!b->ordered || pkt->psn == b->psn + b->segs) &&
-	       b->skb->len + total <= b->max_len &&
-	       b->skb->len == b->segs * b->seg;
+	return b->segs < b->max_segs && b->skb->len + total <= b->max_len;
 }
 
 static int uet_burst_new_chunk(struct uet_burst *b)
@@ -305,6 +309,7 @@ static void uet_burst_undo(struct uet_burst *b, u32 len, int nr_frags,
 	}
 }
 
+/* Return: 0; -EMSGSIZE: no fragment left; another error of memory. */
 static int uet_burst_append(struct uet_burst *b, const struct uet_pkt *pkt,
 			    const struct uet_payload *pl, u32 hdr)
 {
@@ -319,6 +324,19 @@ static int uet_burst_append(struct uet_burst *b, const struct uet_pkt *pkt,
 		uet_burst_undo(b, len, nr_frags, truesize);
 	else
 		b->segs++;
+	return err;
+}
+
+/* As uet_burst_append(), to a burst that may have no room. */
+static int uet_burst_join(struct uet_burst *b, const struct uet_pkt *pkt,
+			  const struct uet_payload *pl, u32 hdr)
+{
+	int err = -EMSGSIZE;
+
+	if (uet_burst_has_room(b, hdr + pl->len))
+		err = uet_burst_append(b, pkt, pl, hdr);
+	if (err == -EMSGSIZE)
+		b->full = b->skb->len;
 	return err;
 }
 
@@ -339,8 +357,8 @@ int uet_burst_add(struct uet_burst *b, const struct uet_pkt *pkt,
 	u32 total = hdr + pl->len;
 	int err = -EMSGSIZE;
 
-	if (b->skb && uet_burst_fits(b, pkt, total, refs))
-		err = uet_burst_append(b, pkt, pl, hdr);
+	if (b->skb && uet_burst_suits(b, pkt, total, refs))
+		err = uet_burst_join(b, pkt, pl, hdr);
 	if (err != -EMSGSIZE)
 		return err;
 

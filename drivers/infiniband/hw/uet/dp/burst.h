@@ -27,6 +27,7 @@
  * @psn: of the first one; those of an ordered burst are in a row
  * @chunk: where copied packets are being put, or NULL: into the linear part
  * @room: bytes left in @chunk
+ * @full: bytes of the last burst that had no room for the next packet, or 0
  */
 struct uet_burst {
 	struct uet_path *path;
@@ -46,6 +47,7 @@ struct uet_burst {
 	u32 psn;
 	void *chunk;
 	u32 room;
+	u32 full;
 };
 
 /**

@@ -419,7 +419,7 @@ static void uet_burst_stream(struct kunit *test)
 {
 	const struct uet_shape *shape = test->param_value;
 	struct uet_fake *f = test->priv;
-	u32 n, charged = 0, skbs = 0;
+	u32 n, charged = 0, skbs = 0, full = 0, last = 0;
 	struct sk_buff *skb;
 	struct uet_burst b;
 
@@ -439,7 +439,12 @@ static void uet_burst_stream(struct kunit *test)
 		n += uet_check_skb(test, skb, n, shape);
 		charged += skb->truesize;
 		skbs++;
+		/* All but the last were full. */
+		full = last;
+		last = skb->len - sizeof(struct iphdr) -
+		       sizeof(struct udphdr) - b.trailer;
 	}
+	KUNIT_EXPECT_EQ(test, b.full, full);
 	KUNIT_EXPECT_EQ(test, n, shape->packets);
 	KUNIT_EXPECT_EQ(test, uet_fake_stat(f, UET_STAT_TX_PKTS), n);
 	if (shape->single)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A fixed window. Small enough that many PDCs together stay below the receive
- * backlog of a veth (net.core.netdev_max_backlog, 1000 packets).
+ * A fixed window: three bursts, so that one is on the way while another is
+ * being answered. Few enough packets that many PDCs together stay below the
+ * receive backlog of a veth (net.core.netdev_max_backlog, 1000 packets).
  */
 #include <linux/minmax.h>
 
 #include "cc.h"
 
-#define UET_FIXED_WINDOW	(128 << 10)
+#define UET_FIXED_WINDOW	(192 << 10)
 #define UET_FIXED_PACKETS	64
 
 static void uet_fixed_init(struct uet_cc *cc, u32 mtu)

@@ -125,6 +125,7 @@ struct uet_desc {
  *	host were full; 0: no limit
  * @used: how many of them have left
  * @refused: the queues were full again since the last pause
+ * @burst: bytes of the last burst that was full, 0: none was yet
  * @retx: packets sent again
  * @bytes: payload sent
  */
@@ -148,6 +149,7 @@ struct uet_tx {
 	bool refused;
 	u16 cap;
 	u16 used;
+	u32 burst;
 	u64 retx;
 	u64 bytes;
 };
@@ -280,7 +282,7 @@ struct uet_flow_key {
  * @cc: congestion state of @tx
  * @msgs: messages not finished, in order; those before @cur are sent
  * @cur: first message that is not completely sent, or NULL
- * @queued: bytes in messages that have no PSN yet
+ * @queued: bytes in messages and @rdrsps that have no PSN yet
  * @rdrsps: read data that has no PSN yet
  * @cancels: struct uet_cancel that have no PSN yet
  * @inbound: struct uet_inbound in progress

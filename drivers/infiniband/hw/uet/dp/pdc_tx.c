@@ -494,6 +494,7 @@ static void uet_pdc_take_rdrsp(struct uet_pdc *pdc)
 	desc->rdrsp = list_first_entry(&pdc->rdrsps, struct uet_rdrsp, node);
 	list_del_init(&desc->rdrsp->node);
 	desc->len = desc->rdrsp->sge.len;
+	pdc->queued -= desc->len;
 }
 
 static void uet_pdc_take_cancel(struct uet_pdc *pdc)
@@ -527,12 +528,36 @@ static void uet_pdc_take_msg(struct uet_pdc *pdc)
 	}
 }
 
+/*
+ * A burst costs the stack as much as a packet does, and what an ACK has made
+ * room for becomes a burst: small ones would stay small for ever. So wait until
+ * there is room for a full one, or for all that is left. What is in flight
+ * makes that room; if nothing is, do not wait.
+ */
+static bool uet_pdc_awaits_room(const struct uet_pdc *pdc, u32 *quota)
+{
+	const struct uet_cc *cc = &pdc->cc;
+
+	if (*quota)
+		return false;
+	*quota = min3((u64)pdc->tx.burst, pdc->queued, (u64)cc->window / 2);
+	return *quota && cc->inflight && !cc->ops->may_send(cc, *quota);
+}
+
+/* @quota: bytes that may leave until the question is asked again */
+static bool uet_pdc_sends_on(struct uet_pdc *pdc, u32 *quota)
+{
+	return uet_pdc_can_send(pdc) && !uet_pdc_awaits_room(pdc, quota);
+}
+
 static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_burst *b)
 {
 	struct uet_tx *tx = &pdc->tx;
+	u32 quota = 0;
 	bool more;
 
-	while (uet_pdc_can_send(pdc)) {
+	more = uet_pdc_sends_on(pdc, &quota);
+	while (more) {
 		u32 psn = tx->next;
 		struct uet_desc *desc;
 
@@ -548,8 +573,9 @@ static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_burst *b)
 		uet_stat_add(pdc->fep, UET_STAT_TX_BYTES,
 			     uet_desc_payload(desc));
 		uet_pdc_use_cap(pdc);
+		quota -= min(quota, uet_desc_cost(desc));
 		/* The last one that may leave now asks for an ACK. */
-		more = uet_pdc_can_send(pdc);
+		more = uet_pdc_sends_on(pdc, &quota);
 		b->more = more;
 		uet_desc_xmit(pdc, psn, !more, b);
 	}
@@ -617,6 +643,8 @@ void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d)
 		uet_pdc_rewind(pdc, d);
 	uet_pdc_send_new(pdc, &b);
 	uet_burst_flush(&b);
+	if (b.full)
+		tx->burst = b.full;
 	if (was_empty && tx->una != tx->next)
 		uet_pdc_arm_rto(pdc);
 	if (tx->clear_owed) {

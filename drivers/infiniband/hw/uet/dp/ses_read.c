@@ -102,6 +102,7 @@ static void uet_read_later(struct uet_request *r, const struct uet_sge *sge)
 	} while (at < sge->len);
 	if (rd) {
 		list_splice_tail(&parts, &r->pdc->rdrsps);
+		r->pdc->queued += sge->len;
 		return;
 	}
 	list_for_each_entry_safe(rd, tmp, &parts, node)
