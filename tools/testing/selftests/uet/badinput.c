@@ -8,7 +8,6 @@
  */
 #include "witness.h"
 
-#include <getopt.h>
 #include <limits.h>
 #include <pthread.h>
 
@@ -19,11 +18,6 @@
 #define IB_QPT_RC_	2
 #define IB_QPT_UD_	4
 #define IB_QPT_DRIVER_	0xff
-
-static struct side A, B;
-static const char *dev_a = "u1", *dev_b = "u2";
-static const char *addr_a = "10.0.0.1", *addr_b = "10.0.0.2";
-static unsigned int rounds = 300;
 
 /* ------------------------------------------------------------------ */
 
@@ -1548,10 +1542,7 @@ static void t_scribble(void)
 
 /* ------------------------------------------------------------------ */
 
-static const struct {
-	const char *name;
-	void (*fn)(void);
-} tests[] = {
+static const struct entry tests[] = {
 	{ "sizes", t_sizes },
 	{ "memory", t_memory },
 	{ "modify", t_modify },
@@ -1569,80 +1560,26 @@ static const struct {
 	{ "mmap", t_mmap },
 	{ "rings", t_rings },
 	{ "scribble", t_scribble },
+	{}
 };
-
-static void usage(void)
-{
-	unsigned int i;
-
-	fprintf(stderr, "badinput [-a DEV -A ADDRESS] [-b DEV -B ADDRESS]\n");
-	fprintf(stderr, "\t[-n ROUNDS] [-w SECONDS] [-S SEED] TEST...\nTESTS:");
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		fprintf(stderr, " %s", tests[i].name);
-	fprintf(stderr, "\n");
-	exit(2);
-}
-
-static void run(const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (strcmp(tests[i].name, name))
-			continue;
-		doing = name;
-		tests[i].fn();
-		witness_lives();
-		printf("%s: the other process is at message %u\n", name,
-		       witness->messages);
-		return;
-	}
-	usage();
-}
 
 int main(int argc, char **argv)
 {
-	__u64 seed = now_ns() ^ getpid();
-	int opt;
+	char **names;
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:n:w:S:h")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev_a = optarg;
-			break;
-		case 'A':
-			addr_a = optarg;
-			break;
-		case 'b':
-			dev_b = optarg;
-			break;
-		case 'B':
-			addr_b = optarg;
-			break;
-		case 'n':
-			rounds = strtoul(optarg, NULL, 0);
-			break;
-		case 'w':
-			wait_s = strtoul(optarg, NULL, 0);
-			break;
-		case 'S':
-			seed = strtoull(optarg, NULL, 0);
-			break;
-		default:
-			usage();
-		}
-	}
-	if (optind == argc)
-		usage();
-	rnd_state = seed ? seed : 1;
-	printf("seed %llu\n", (unsigned long long)seed);
-	fflush(stdout);
+	rounds = 300;
+	names = pair_options(argc, argv, tests, NULL);
+	pair_seed();
 	noise_init(1 << 17);
-	witness_start(dev_a, addr_a, dev_b, addr_b);
+	witness_start();
 	side_open(&A, dev_a, addr_a, 1 << 17, 256);
 	side_open(&B, dev_b, addr_b, 1 << 17, 256);
-	for (; optind < argc; optind++)
-		run(argv[optind]);
+	for (; *names; names++) {
+		pair_run(*names, tests);
+		witness_lives();
+		printf("%s: the other process is at message %u\n", *names,
+		       witness->messages);
+	}
 	side_close(&A);
 	side_close(&B);
 	witness_end();

@@ -19,7 +19,6 @@
 #define RIGHTS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		 IBV_ACCESS_REMOTE_READ)
 
-static struct side A, B;
 static struct pair p;
 static struct conn conn = { .sge = 4, .inline_data = 64 };
 
@@ -159,18 +158,10 @@ static inline __u64 ms_since(__u64 start)
 	return (now_ns() - start) / 1000000;
 }
 
-/* The list of @entries ends with one that has no name. */
 static inline int bugs_main(int argc, char **argv, const struct entry *entries)
 {
-	int first = pair_options(argc, argv, entries);
-
 	rnd_state = now_ns() | 1;
-	side_open(&A, dev_a, addr_a, MEM, 256);
-	side_open(&B, dev_b, addr_b, MEM, 256);
-	pair_run(argv + first, entries);
-	side_close(&A);
-	side_close(&B);
-	return 0;
+	return pair_main(argc, argv, entries, MEM);
 }
 
 #endif /* UET_TEST_BUGS_H */

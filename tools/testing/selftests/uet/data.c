@@ -7,9 +7,7 @@
  * data -a DEV -A ADDRESS -b DEV -B ADDRESS [OPTION...] TEST...
  * "data -h" lists the options and tests.
  */
-#include "lib.h"
-
-#include <getopt.h>
+#include "pair_test.h"
 
 #include <infiniband/uetdv.h>
 
@@ -17,14 +15,10 @@
 #define BIG		(16 * MB + 3)
 #define ARENA		(BIG + 4 * MB)
 
-static struct side A, B;
-static const char *dev_a = "u1", *dev_b = "u2";
-static const char *addr_a = "10.0.0.1", *addr_b = "10.0.0.2";
 static __u32 mtus[8] = { 1024 };	/* payload MTUs with edges of their own */
 static int nr_mtu = 1;
 static size_t largest = BIG;
 static bool every_sge;			/* 1, 2, .. 16 instead of some */
-static unsigned int rounds = 100;
 
 enum op { SEND, SEND_IMM, WRITE, WRITE_IMM, READ };
 
@@ -1382,10 +1376,7 @@ static void ru_rnr(void)
 
 /* ------------------------------------------------------------------ */
 
-static const struct {
-	const char *name;
-	void (*fn)(void);
-} tests[] = {
+static const struct entry tests[] = {
 	{ "rc_send", rc_send },
 	{ "rc_send_imm", rc_send_imm },
 	{ "rc_write", rc_write },
@@ -1414,27 +1405,8 @@ static const struct {
 	{ "ru_read", ru_read },
 	{ "ru_mix", ru_mix },
 	{ "ru_rnr", ru_rnr },
+	{}
 };
-
-static void usage(void)
-{
-	unsigned int i;
-
-	fprintf(stderr, "data [OPTION...] TEST...\n"
-		"  -a DEV  -A ADDRESS   one side (u1, 10.0.0.1)\n"
-		"  -b DEV  -B ADDRESS   the other (u2, 10.0.0.2)\n"
-		"  -m N[,N...]          payload MTUs whose edges are tried (1024)\n"
-		"  -M BYTES             largest message (16 MiB + 3)\n"
-		"  -s                   1, 2, .. 16 pieces instead of some\n"
-		"  -r N                 rounds of the random tests (100)\n"
-		"  -p                   poll instead of waiting for events\n"
-		"  -w SECONDS           longest wait for a completion (20)\n"
-		"  -S SEED\nTESTS:");
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		fprintf(stderr, " %s", tests[i].name);
-	fprintf(stderr, "\n");
-	exit(2);
-}
 
 static void parse_mtus(char *list)
 {
@@ -1446,79 +1418,51 @@ static void parse_mtus(char *list)
 			mtus[nr_mtu++] = strtoul(at, NULL, 0);
 }
 
-static bool run(const char *name)
+static void own_option(int opt)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		__u64 start = now_ns();
-
-		if (strcmp(tests[i].name, name))
-			continue;
-		doing = name;
-		tests[i].fn();
-		printf("%s: %llu ms\n", name,
-		       (unsigned long long)(now_ns() - start) / 1000000);
-		fflush(stdout);
-		return true;
+	switch (opt) {
+	case 'm':
+		parse_mtus(optarg);
+		break;
+	case 'M':
+		largest = strtoul(optarg, NULL, 0);
+		break;
+	case 's':
+		every_sge = true;
+		break;
+	case 'p':
+		busy_poll = true;
+		break;
 	}
-	return false;
 }
+
+static const struct pair_more more = {
+	.options = "m:M:sp",
+	.option = own_option,
+	.usage = "  -m N[,N...]          payload MTUs whose edges are tried (1024)\n"
+		 "  -M BYTES             largest message (16 MiB + 3)\n"
+		 "  -s                   1, 2, .. 16 pieces instead of some\n"
+		 "  -p                   poll instead of waiting for events\n",
+};
 
 int main(int argc, char **argv)
 {
-	__u64 seed = now_ns() ^ getpid();
-	int opt;
+	char **names;
+	__u64 start;
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:m:M:sr:pw:S:h")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev_a = optarg;
-			break;
-		case 'A':
-			addr_a = optarg;
-			break;
-		case 'b':
-			dev_b = optarg;
-			break;
-		case 'B':
-			addr_b = optarg;
-			break;
-		case 'm':
-			parse_mtus(optarg);
-			break;
-		case 'M':
-			largest = strtoul(optarg, NULL, 0);
-			break;
-		case 's':
-			every_sge = true;
-			break;
-		case 'r':
-			rounds = strtoul(optarg, NULL, 0);
-			break;
-		case 'p':
-			busy_poll = true;
-			break;
-		case 'w':
-			wait_s = strtoul(optarg, NULL, 0);
-			break;
-		case 'S':
-			seed = strtoull(optarg, NULL, 0);
-			break;
-		default:
-			usage();
-		}
-	}
-	if (optind == argc)
-		usage();
-	rnd_state = seed ? seed : 1;
-	printf("seed %llu\n", (unsigned long long)seed);
+	rounds = 100;
+	names = pair_options(argc, argv, tests, &more);
+	pair_seed();
 	noise_init(BIG);
 	side_open(&A, dev_a, addr_a, ARENA, 4096);
 	side_open(&B, dev_b, addr_b, ARENA, 4096);
-	for (; optind < argc; optind++)
-		if (!run(argv[optind]))
-			usage();
+	for (; *names; names++) {
+		start = now_ns();
+		pair_run(*names, tests);
+		printf("%s: %llu ms\n", *names,
+		       (unsigned long long)(now_ns() - start) / 1000000);
+		fflush(stdout);
+	}
 	side_close(&A);
 	side_close(&B);
 	return 0;

@@ -10,7 +10,6 @@
  *	-S SEED	as printed by a run, to have it again
  *	-L LIFE	only that life of it
  */
-#include <getopt.h>
 #include <sys/ioctl.h>
 
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -19,6 +18,7 @@
 #include <rdma/uet-abi.h>
 
 #include "fuzz.h"
+#include "pair_test.h"
 #include "witness.h"
 
 #define LIFE_CALLS	500
@@ -26,9 +26,6 @@
 /* Far from all else, so that a spoilt address does not hit this program itself. */
 #define MEM_ADDR	((void *)0x2000000000)
 #define MEM_SIZE	(1024u * 1024)
-
-static const char *dev[2] = { "u1", "u2" };
-static const char *addr[2] = { "10.0.0.1", "10.0.0.2" };
 
 static struct tally *tally;	/* one for each place of LIVES_AT_ONCE */
 static struct ibv_context *ctx;
@@ -740,7 +737,7 @@ static void live(__u64 seed, unsigned int life)
 	answer = malloc(1 << 16);
 	if (mem != MEM_ADDR || !answer)
 		die("memory");
-	ctx = open_device(dev[me]);
+	ctx = open_device(me ? dev_b : dev_a);
 	first_commands();
 	while (tally->calls - from < LIFE_CALLS)
 		random_step();
@@ -794,19 +791,15 @@ static void live_all(__u64 seed, unsigned int first, unsigned int last)
 	}
 }
 
-static void find_addresses(void)
+static void find_address(unsigned int i, const char *dev, const char *addr)
 {
-	unsigned int i;
+	struct ibv_context *c = open_device(dev);
 
-	for (i = 0; i < 2; i++) {
-		struct ibv_context *c = open_device(dev[i]);
-
-		parse_gid(addr[i], &gid[i]);
-		gid_index[i] = find_gid(c, &gid[i]);
-		if (gid_index[i] < 0)
-			die("no GID %s on %s", addr[i], dev[i]);
-		ibv_close_device(c);
-	}
+	parse_gid(addr, &gid[i]);
+	gid_index[i] = find_gid(c, &gid[i]);
+	if (gid_index[i] < 0)
+		die("no GID %s on %s", addr, dev);
+	ibv_close_device(c);
 }
 
 /* Was it a program that got anywhere? */
@@ -841,59 +834,38 @@ static void look_at_tally(bool whole)
 		die("%u lives crashed", tally->crashes);
 }
 
-static int usage(void)
+static long only = -1;		/* life */
+
+static void life_option(int opt)
 {
-	fprintf(stderr, "fuzz [-a DEV -A ADDR -b DEV -B ADDR] [-w SECONDS]\n");
-	fprintf(stderr, "\t[-n CALLS] [-S SEED] [-L LIFE]\n");
-	return 2;
+	only = strtol(optarg, NULL, 0);
 }
+
+static const struct pair_more more = {
+	.options = "L:",
+	.option = life_option,
+	.usage = "  -L LIFE              only that life of a run\n",
+};
 
 int main(int argc, char **argv)
 {
-	unsigned int calls = 20000;
-	__u64 seed = now_ns() ^ getpid();
-	long only = -1;
-	int opt;
+	__u64 seed;
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:w:n:S:L:")) != -1) {
-		switch (opt) {
-		case 'a':
-		case 'b':
-			dev[opt - 'a'] = optarg;
-			break;
-		case 'A':
-		case 'B':
-			addr[opt - 'A'] = optarg;
-			break;
-		case 'w':
-			wait_s = strtoul(optarg, NULL, 0);
-			break;
-		case 'n':
-			calls = strtoul(optarg, NULL, 0);
-			break;
-		case 'S':
-			seed = strtoull(optarg, NULL, 0);
-			break;
-		case 'L':
-			only = strtol(optarg, NULL, 0);
-			break;
-		default:
-			return usage();
-		}
-	}
-	printf("seed %llu\n", (unsigned long long)seed);
-	fflush(stdout);
+	rounds = 20000;
+	pair_options(argc, argv, NULL, &more);
+	seed = pair_seed();
 	tally = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (tally == MAP_FAILED)
 		die("tally");
-	witness_start(dev[0], addr[0], dev[1], addr[1]);
-	find_addresses();
+	witness_start();
+	find_address(0, dev_a, addr_a);
+	find_address(1, dev_b, addr_b);
 	doing = "a random program";
 	if (only >= 0)
 		live_all(seed, only, only + 1);
 	else
-		live_all(seed, 0, (calls + LIFE_CALLS - 1) / LIFE_CALLS);
+		live_all(seed, 0, (rounds + LIFE_CALLS - 1) / LIFE_CALLS);
 	witness_lives();
 	witness_end();
 	look_at_tally(only < 0);

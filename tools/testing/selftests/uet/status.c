@@ -11,7 +11,6 @@
 #define MEM	(1024 * 1024u)
 #define NO_KEY	0x7fffff00u
 
-static struct side A, B;
 static struct pair p;
 static struct conn conn = { .sge = 2, .rnr_retry = 7 };
 
@@ -462,12 +461,5 @@ static const struct entry tests[] = {
 
 int main(int argc, char **argv)
 {
-	int first = pair_options(argc, argv, tests);
-
-	side_open(&A, dev_a, addr_a, MEM, 256);
-	side_open(&B, dev_b, addr_b, MEM, 256);
-	pair_run(argv + first, tests);
-	side_close(&A);
-	side_close(&B);
-	return 0;
+	return pair_main(argc, argv, tests, MEM);
 }
