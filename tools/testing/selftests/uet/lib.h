@@ -32,6 +32,9 @@
 #define QKEY		0x11111111u
 #define GRH_LEN		40
 
+#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
+
 extern unsigned int wait_s;	/* longest wait for a completion */
 extern bool busy_poll;
 extern const char *doing;	/* what was under way if it fails */

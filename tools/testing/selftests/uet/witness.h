@@ -11,9 +11,6 @@
 
 #include "pair_test.h"
 
-#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
-
 #define WITNESS_LEN		20000
 
 static struct witness {
