@@ -312,6 +312,18 @@ void ah_attr(const struct side *s, const union ibv_gid *peer,
 	attr->port_num = 1;
 }
 
+struct ibv_ah *ah_to(struct side *s, const struct side *peer)
+{
+	struct ibv_ah_attr attr;
+	struct ibv_ah *ah;
+
+	ah_attr(s, &peer->gid, &attr);
+	ah = ibv_create_ah(s->pd, &attr);
+	if (!ah)
+		die("create_ah on %s", s->name);
+	return ah;
+}
+
 static __u8 rd_atomic(const struct side *s)
 {
 	int n = s->attr.max_qp_rd_atom < s->attr.max_qp_init_rd_atom ?

@@ -137,6 +137,7 @@ struct ibv_qp *qp_create(struct side *s, enum ibv_qp_type type,
 int qp_init(struct ibv_qp *qp, const struct conn *c);
 void ah_attr(const struct side *s, const union ibv_gid *peer,
 	     struct ibv_ah_attr *attr);
+struct ibv_ah *ah_to(struct side *s, const struct side *peer);
 int qp_rtr(struct side *s, struct ibv_qp *qp, const union ibv_gid *peer,
 	   __u32 peer_qpn, const struct conn *c);
 int qp_rts(struct side *s, struct ibv_qp *qp, const struct conn *c);
