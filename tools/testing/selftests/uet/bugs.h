@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "pair_test.h"
+#include "piece.h"
 
 #define MEM	(4u << 20)
 #define NO_KEY	0x7fffff00u
@@ -21,26 +22,6 @@
 
 static struct pair p;
 static struct conn conn = { .sge = 4, .inline_data = 64 };
-
-static inline struct ibv_sge piece(const struct side *s, size_t at,
-				   __u32 len)
-{
-	return (struct ibv_sge){ (uintptr_t)s->mem + at, len, s->mr->lkey };
-}
-
-static inline void post_recv(struct side *s, struct ibv_qp *qp, __u64 id,
-			     struct ibv_sge sge)
-{
-	struct ibv_recv_wr *bad, wr = {
-		.wr_id = id,
-		.sg_list = &sge,
-		.num_sge = 1,
-	};
-
-	errno = ibv_post_recv(qp, &wr, &bad);
-	if (errno)
-		die("ibv_post_recv on %s", s->name);
-}
 
 static inline void post(struct ibv_qp *qp, enum ibv_wr_opcode op,
 			struct ibv_sge *sge, int n, __u64 addr,
@@ -59,15 +40,6 @@ static inline void post(struct ibv_qp *qp, enum ibv_wr_opcode op,
 	errno = ibv_post_send(qp, &wr, &bad);
 	if (errno)
 		die("post_send");
-}
-
-static inline void gets(struct side *s, __u64 id, enum ibv_wc_status status)
-{
-	struct ibv_wc wc;
-
-	next(s, &wc);
-	expect("wr_id", wc.wr_id, id);
-	expect_status(&wc, status);
 }
 
 static inline void to_state(struct ibv_qp *qp, enum ibv_qp_state state)
