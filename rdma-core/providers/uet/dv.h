@@ -58,6 +58,16 @@ static inline bool uet_has_cap(struct ibv_context *ibctx, uint32_t cap)
 	return uet_is_uet(ibctx) && to_uctx(ibctx)->caps & cap;
 }
 
+/* handle.c */
+int uet_handle_destroy(struct ibv_context *ibctx, uint16_t object,
+		       uint16_t method, uint32_t handle);
+int uet_handle_export(struct ibv_context *ibctx, uint16_t object,
+		      uint16_t method, uint32_t handle, uint32_t rights,
+		      int *fd);
+int uet_handle_import(struct ibv_context *ibctx, uint16_t object,
+		      uint16_t method, int fd, uint32_t *handle, void *resp,
+		      size_t resp_len);
+
 /* uetdv.c */
 int uet_copy_in(void *to, size_t size, size_t least, const void *from,
 		size_t len);

@@ -60,23 +60,13 @@ struct uetdv_jkey *uetdv_create_jkey(struct ibv_pd *pd, struct uetdv_job *job,
 	return &jkey->dv;
 }
 
-static int cmd_destroy(struct uet_jkey *jkey)
-{
-	DECLARE_COMMAND_BUFFER(cmd, UET_IB_OBJECT_JKEY,
-			       UET_IB_METHOD_JKEY_DESTROY, 1);
-	int ret;
-
-	fill_attr_in_obj(cmd, UET_IB_ATTR_JKEY_DESTROY_HANDLE, jkey->handle);
-	ret = execute_ioctl(jkey->dv.pd->context, cmd);
-	return verbs_is_destroy_err(&ret) ? ret : 0;
-}
-
 int uetdv_destroy_jkey(struct uetdv_jkey *dv)
 {
 	struct uet_jkey *jkey = to_ujkey(dv);
 	int ret;
 
-	ret = cmd_destroy(jkey);
+	ret = uet_handle_destroy(dv->pd->context, UET_IB_OBJECT_JKEY,
+				 UET_IB_METHOD_JKEY_DESTROY, jkey->handle);
 	if (ret)
 		return ret;
 	uet_domain_put(jkey->domain);

@@ -152,22 +152,13 @@ struct uetdv_job *uetdv_open_job(struct ibv_context *context, uint32_t id,
 	return alloc_or_open(context, &kattr, NULL, user_context);
 }
 
-static int cmd_dealloc(struct uet_job *job)
-{
-	DECLARE_COMMAND_BUFFER(cmd, UET_IB_OBJECT_JOB,
-			       UET_IB_METHOD_JOB_DEALLOC, 1);
-	int ret;
-
-	fill_attr_in_obj(cmd, UET_IB_ATTR_JOB_DEALLOC_HANDLE, job->handle);
-	ret = execute_ioctl(job->dv.context, cmd);
-	return verbs_is_destroy_err(&ret) ? ret : 0;
-}
-
 int uetdv_dealloc_job(struct uetdv_job *job)
 {
 	int ret;
 
-	ret = cmd_dealloc(to_ujob(job));
+	ret = uet_handle_destroy(job->context, UET_IB_OBJECT_JOB,
+				 UET_IB_METHOD_JOB_DEALLOC,
+				 to_ujob(job)->handle);
 	if (!ret)
 		free(to_ujob(job));
 	return ret;
@@ -206,59 +197,29 @@ int uetdv_query_job(struct uetdv_job *job, struct uetdv_job_attr *attr)
 
 int uetdv_export_job(struct uetdv_job *job, uint32_t rights, int *fd)
 {
-	DECLARE_COMMAND_BUFFER(cmd, UET_IB_OBJECT_JOB, UET_IB_METHOD_JOB_EXPORT,
-			       3);
-	int32_t new_fd = -1;
-	int ret;
-
-	fill_attr_in_obj(cmd, UET_IB_ATTR_JOB_EXPORT_HANDLE,
-			 to_ujob(job)->handle);
-	fill_attr_in_uint32(cmd, UET_IB_ATTR_JOB_EXPORT_RIGHTS, rights);
-	fill_attr_out_ptr(cmd, UET_IB_ATTR_JOB_EXPORT_FD, &new_fd);
-	ret = execute_ioctl(job->context, cmd);
-	if (!ret)
-		*fd = new_fd;
-	return ret;
-}
-
-static int cmd_import(struct uet_job *job, int fd)
-{
-	DECLARE_COMMAND_BUFFER(cmd, UET_IB_OBJECT_JOB, UET_IB_METHOD_JOB_IMPORT,
-			       3);
-	struct uet_job_attr kattr = {};
-	struct ib_uverbs_attr *handle;
-	int ret;
-
-	handle = fill_attr_out_obj(cmd, UET_IB_ATTR_JOB_IMPORT_HANDLE);
-	fill_attr_in_fd(cmd, UET_IB_ATTR_JOB_IMPORT_FD, fd);
-	fill_attr_out_ptr(cmd, UET_IB_ATTR_JOB_IMPORT_RESP, &kattr);
-	ret = execute_ioctl(job->dv.context, cmd);
-	if (ret)
-		return ret;
-	job->handle = read_attr_obj(UET_IB_ATTR_JOB_IMPORT_HANDLE, handle);
-	job->dv.id = kattr.id;
-	return 0;
+	return uet_handle_export(job->context, UET_IB_OBJECT_JOB,
+				 UET_IB_METHOD_JOB_EXPORT,
+				 to_ujob(job)->handle, rights, fd);
 }
 
 int uetdv_import_job(struct ibv_context *context, int fd,
 		     struct uetdv_job **job)
 {
+	struct uet_job_attr kattr = {};
 	struct uet_job *new;
 	int ret;
-
-	if (!uet_has_cap(context, UET_CAP_JOB))
-		return EOPNOTSUPP;
-	/* fill_attr_in_fd() takes -1 for "no attribute". */
-	if (fd < 0)
-		return EBADF;
 
 	new = new_job(context, NULL, 0);
 	if (!new)
 		return ENOMEM;
-	ret = cmd_import(new, fd);
-	if (ret)
+	ret = uet_handle_import(context, UET_IB_OBJECT_JOB,
+				UET_IB_METHOD_JOB_IMPORT, fd, &new->handle,
+				&kattr, sizeof(kattr));
+	if (ret) {
 		free(new);
-	else
-		*job = &new->dv;
-	return ret;
+		return ret;
+	}
+	new->dv.id = kattr.id;
+	*job = &new->dv;
+	return 0;
 }

@@ -143,22 +143,13 @@ struct uetdv_skey *uetdv_open_skey(struct ibv_context *context, uint32_t id)
 	return alloc_or_open(context, &kattr, NULL);
 }
 
-static int cmd_dealloc(struct uet_skey *skey)
-{
-	DECLARE_COMMAND_BUFFER(cmd, UET_IB_OBJECT_SKEY,
-			       UET_IB_METHOD_SKEY_DEALLOC, 1);
-	int ret;
-
-	fill_attr_in_obj(cmd, UET_IB_ATTR_SKEY_DEALLOC_HANDLE, skey->handle);
-	ret = execute_ioctl(skey->dv.context, cmd);
-	return verbs_is_destroy_err(&ret) ? ret : 0;
-}
-
 int uetdv_dealloc_skey(struct uetdv_skey *skey)
 {
 	int ret;
 
-	ret = cmd_dealloc(to_uskey(skey));
+	ret = uet_handle_destroy(skey->context, UET_IB_OBJECT_SKEY,
+				 UET_IB_METHOD_SKEY_DEALLOC,
+				 to_uskey(skey)->handle);
 	if (!ret)
 		free(to_uskey(skey));
 	return ret;
@@ -200,61 +191,31 @@ int uetdv_query_skey(struct uetdv_skey *skey, struct uetdv_skey_attr *attr)
 
 int uetdv_export_skey(struct uetdv_skey *skey, uint32_t rights, int *fd)
 {
-	DECLARE_COMMAND_BUFFER(cmd, UET_IB_OBJECT_SKEY,
-			       UET_IB_METHOD_SKEY_EXPORT, 3);
-	int32_t new_fd = -1;
-	int ret;
-
-	fill_attr_in_obj(cmd, UET_IB_ATTR_SKEY_EXPORT_HANDLE,
-			 to_uskey(skey)->handle);
-	fill_attr_in_uint32(cmd, UET_IB_ATTR_SKEY_EXPORT_RIGHTS, rights);
-	fill_attr_out_ptr(cmd, UET_IB_ATTR_SKEY_EXPORT_FD, &new_fd);
-	ret = execute_ioctl(skey->context, cmd);
-	if (!ret)
-		*fd = new_fd;
-	return ret;
-}
-
-static int cmd_import(struct uet_skey *skey, int fd)
-{
-	DECLARE_COMMAND_BUFFER(cmd, UET_IB_OBJECT_SKEY,
-			       UET_IB_METHOD_SKEY_IMPORT, 3);
-	struct uet_skey_attr kattr = {};
-	struct ib_uverbs_attr *handle;
-	int ret;
-
-	handle = fill_attr_out_obj(cmd, UET_IB_ATTR_SKEY_IMPORT_HANDLE);
-	fill_attr_in_fd(cmd, UET_IB_ATTR_SKEY_IMPORT_FD, fd);
-	fill_attr_out_ptr(cmd, UET_IB_ATTR_SKEY_IMPORT_RESP, &kattr);
-	ret = execute_ioctl(skey->dv.context, cmd);
-	if (ret)
-		return ret;
-	skey->handle = read_attr_obj(UET_IB_ATTR_SKEY_IMPORT_HANDLE, handle);
-	skey->dv.id = kattr.id;
-	return 0;
+	return uet_handle_export(skey->context, UET_IB_OBJECT_SKEY,
+				 UET_IB_METHOD_SKEY_EXPORT,
+				 to_uskey(skey)->handle, rights, fd);
 }
 
 int uetdv_import_skey(struct ibv_context *context, int fd,
 		      struct uetdv_skey **skey)
 {
+	struct uet_skey_attr kattr = {};
 	struct uet_skey *new;
 	int ret;
-
-	if (!uet_has_cap(context, UET_CAP_JOB))
-		return EOPNOTSUPP;
-	/* fill_attr_in_fd() takes -1 for "no attribute". */
-	if (fd < 0)
-		return EBADF;
 
 	new = new_skey(context);
 	if (!new)
 		return ENOMEM;
-	ret = cmd_import(new, fd);
-	if (ret)
+	ret = uet_handle_import(context, UET_IB_OBJECT_SKEY,
+				UET_IB_METHOD_SKEY_IMPORT, fd, &new->handle,
+				&kattr, sizeof(kattr));
+	if (ret) {
 		free(new);
-	else
-		*skey = &new->dv;
-	return ret;
+		return ret;
+	}
+	new->dv.id = kattr.id;
+	*skey = &new->dv;
+	return 0;
 }
 
 int uetdv_rekey_skey(struct uetdv_skey *skey, uint32_t op, const void *key,

@@ -34,6 +34,7 @@ cdef class UetJob(PyverbsCM):
     cdef object context
     cdef object jkeys
     cpdef close(self)
+    cpdef dealloc(self)
 
 
 cdef class UetSKeyAttr(PyverbsObject):
@@ -52,6 +53,7 @@ cdef class UetJKey(PyverbsCM):
     cdef object job
     cdef object users
     cpdef close(self)
+    cpdef destroy(self)
 
 
 cdef class UetQPInitAttr(PyverbsObject):

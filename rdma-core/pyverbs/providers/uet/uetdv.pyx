@@ -268,11 +268,9 @@ cdef class UetJob(PyverbsCM):
     cpdef close(self):
         if self.job != NULL:
             close_weakrefs([self.jkeys])
-            check(dv.uetdv_dealloc_job(self.job), 'Failed to dealloc job')
-            self.job = NULL
-            self.context = None
+            self.dealloc()
 
-    def dealloc(self):
+    cpdef dealloc(self):
         """
         Only the handle, which fails while there are job keys of it.
         """
@@ -521,13 +519,9 @@ cdef class UetJKey(PyverbsCM):
     cpdef close(self):
         if self.jkey != NULL:
             close_weakrefs([self.users])
-            check(dv.uetdv_destroy_jkey(self.jkey),
-                  'Failed to destroy job key')
-            self.jkey = NULL
-            self.pd = None
-            self.job = None
+            self.destroy()
 
-    def destroy(self):
+    cpdef destroy(self):
         """
         Only the key, which fails while it is used.
         """

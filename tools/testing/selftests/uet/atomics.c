@@ -10,20 +10,15 @@
  */
 #include <sys/wait.h>
 
-#include "lib.h"
+#include "pair_test.h"
 
 #define DEPTH		16
 #define MAX_USERS	8
 
-static struct side A, B;
 static struct conn conn = {
 	.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
 	.timeout = 17,
 };
-
-static const char *dev_a = "u1", *addr_a = "10.0.0.1";
-static const char *dev_b = "u2", *addr_b = "10.0.0.2";
-static unsigned int nr_ops = 2000;
 
 /* Shared by all processes */
 struct shared {
@@ -50,6 +45,14 @@ static void open_word(void)
 		die("register the word");
 	if (A.attr.atomic_cap == IBV_ATOMIC_NONE)
 		die("the device says it has no atomics");
+}
+
+static void close_word(void)
+{
+	if (ibv_dereg_mr(word_mr))
+		die("dereg_mr");
+	free(word);
+	side_close(&A);
 }
 
 struct remote {
@@ -116,7 +119,7 @@ static void take(struct side *s, struct ibv_wc *wc)
 static void add(struct side *s, struct ibv_qp **qp, unsigned int nr,
 		unsigned int total)
 {
-	unsigned int posted = 0, done = 0, ops = nr_ops * nr;
+	unsigned int posted = 0, done = 0, ops = rounds * nr;
 	struct ibv_wc wc;
 
 	while (posted < DEPTH * nr && posted < ops) {
@@ -146,7 +149,7 @@ static uint64_t add_by_cas(struct side *s, struct ibv_qp *qp,
 	unsigned int done = 0;
 	struct ibv_wc wc;
 
-	while (done < nr_ops) {
+	while (done < rounds) {
 		post_atomic(qp, s, 0, IBV_WR_ATOMIC_CMP_AND_SWP, guess,
 			    guess + 1);
 		take(s, &wc);
@@ -188,7 +191,7 @@ static void make_shared(unsigned int total)
 
 static void two_qps(void)
 {
-	unsigned int total = 2 * nr_ops, i;
+	unsigned int total = 2 * rounds, i;
 	struct pair pair[2];
 	struct ibv_qp *qp[2];
 
@@ -205,6 +208,7 @@ static void two_qps(void)
 	for (i = 0; i < 2; i++)
 		pair_close(&pair[i]);
 	side_close(&B);
+	close_word();
 }
 
 static void wait_for(const uint32_t *what)
@@ -246,7 +250,7 @@ static int user(unsigned int n, bool cas, unsigned int total)
 
 static void eight_processes(bool cas)
 {
-	unsigned int total = MAX_USERS * nr_ops, i;
+	unsigned int total = MAX_USERS * rounds, i;
 	struct ibv_qp *qp[MAX_USERS];
 	uint64_t attempts = 0;
 	pid_t pid[MAX_USERS];
@@ -284,56 +288,32 @@ static void eight_processes(bool cas)
 	for (i = 0; i < MAX_USERS; i++)
 		if (ibv_destroy_qp(qp[i]))
 			die("destroy_qp");
+	close_word();
 }
 
-static void usage(void)
+static void procs(void)
 {
-	fprintf(stderr, "usage: atomics -a DEV -A ADDR -b DEV -B ADDR\n"
-		"	[-n OPS] [-w SECONDS] qps|procs|cas\n");
-	exit(2);
+	eight_processes(false);
 }
+
+static void cas(void)
+{
+	eight_processes(true);
+}
+
+static const struct entry tests[] = {
+	{ "qps", two_qps },
+	{ "procs", procs },
+	{ "cas", cas },
+	{}
+};
 
 int main(int argc, char **argv)
 {
-	int opt;
+	char **names;
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:n:w:")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev_a = optarg;
-			break;
-		case 'A':
-			addr_a = optarg;
-			break;
-		case 'b':
-			dev_b = optarg;
-			break;
-		case 'B':
-			addr_b = optarg;
-			break;
-		case 'n':
-			nr_ops = strtoul(optarg, NULL, 0);
-			break;
-		case 'w':
-			wait_s = strtoul(optarg, NULL, 0);
-			break;
-		default:
-			usage();
-		}
-	}
-	if (optind != argc - 1)
-		usage();
-	doing = argv[optind];
-	if (!strcmp(doing, "qps"))
-		two_qps();
-	else if (!strcmp(doing, "procs"))
-		eight_processes(false);
-	else if (!strcmp(doing, "cas"))
-		eight_processes(true);
-	else
-		usage();
-	if (ibv_dereg_mr(word_mr))
-		die("dereg_mr");
-	side_close(&A);
+	rounds = 2000;
+	for (names = pair_options(argc, argv, tests, NULL); *names; names++)
+		pair_run(*names, tests);
 	return 0;
 }

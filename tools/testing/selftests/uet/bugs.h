@@ -13,35 +13,15 @@
 #include <sys/wait.h>
 
 #include "pair_test.h"
+#include "piece.h"
 
 #define MEM	(4u << 20)
 #define NO_KEY	0x7fffff00u
 #define RIGHTS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		 IBV_ACCESS_REMOTE_READ)
 
-static struct side A, B;
 static struct pair p;
 static struct conn conn = { .sge = 4, .inline_data = 64 };
-
-static inline struct ibv_sge piece(const struct side *s, size_t at,
-				   __u32 len)
-{
-	return (struct ibv_sge){ (uintptr_t)s->mem + at, len, s->mr->lkey };
-}
-
-static inline void post_recv(struct side *s, struct ibv_qp *qp, __u64 id,
-			     struct ibv_sge sge)
-{
-	struct ibv_recv_wr *bad, wr = {
-		.wr_id = id,
-		.sg_list = &sge,
-		.num_sge = 1,
-	};
-
-	errno = ibv_post_recv(qp, &wr, &bad);
-	if (errno)
-		die("ibv_post_recv on %s", s->name);
-}
 
 static inline void post(struct ibv_qp *qp, enum ibv_wr_opcode op,
 			struct ibv_sge *sge, int n, __u64 addr,
@@ -60,15 +40,6 @@ static inline void post(struct ibv_qp *qp, enum ibv_wr_opcode op,
 	errno = ibv_post_send(qp, &wr, &bad);
 	if (errno)
 		die("post_send");
-}
-
-static inline void gets(struct side *s, __u64 id, enum ibv_wc_status status)
-{
-	struct ibv_wc wc;
-
-	next(s, &wc);
-	expect("wr_id", wc.wr_id, id);
-	expect_status(&wc, status);
 }
 
 static inline void to_state(struct ibv_qp *qp, enum ibv_qp_state state)
@@ -159,18 +130,10 @@ static inline __u64 ms_since(__u64 start)
 	return (now_ns() - start) / 1000000;
 }
 
-/* The list of @entries ends with one that has no name. */
 static inline int bugs_main(int argc, char **argv, const struct entry *entries)
 {
-	int first = pair_options(argc, argv, entries);
-
 	rnd_state = now_ns() | 1;
-	side_open(&A, dev_a, addr_a, MEM, 256);
-	side_open(&B, dev_b, addr_b, MEM, 256);
-	pair_run(argv + first, entries);
-	side_close(&A);
-	side_close(&B);
-	return 0;
+	return pair_main(argc, argv, entries, MEM);
 }
 
 #endif /* UET_TEST_BUGS_H */

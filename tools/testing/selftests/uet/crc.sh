@@ -49,7 +49,7 @@ lossy() { # TEST...
 	need_hosts 1500
 	both on
 	netem_on loss 2%
-	limit 60 "$data" -m 1024 -M 100000 -r 10 -w $((40 * slow)) "$@"
+	limit 60 "$data" -m 1024 -M 100000 -n 10 -w $((40 * slow)) "$@"
 	netem_off
 }
 
@@ -74,7 +74,7 @@ damaged() { # FAMILY TEST...
 	both on
 	drops=$(sum drop_crc)
 	netem_on corrupt 2%
-	limit 80 "$data" -A "$(address 1 "$family")" -B "$(address 2 "$family")" -m 1024 -M 100000 -r 20 \
+	limit 80 "$data" -A "$(address 1 "$family")" -B "$(address 2 "$family")" -m 1024 -M 100000 -n 20 \
 		-w $((60 * slow)) "$@"
 	netem_off
 	moved drop_crc "$drops"
@@ -103,7 +103,7 @@ switched() {
 	need_hosts 1500
 	drops=$(sum drop_crc)
 	both off
-	limit 60 "$data" -m 1024 -M 100000 -r 1000 -w $((40 * slow)) rc_send rc_write rc_read ru_mix >"$tmp/data" 2>&1 &
+	limit 60 "$data" -m 1024 -M 100000 -n 1000 -w $((40 * slow)) rc_send rc_write rc_read ru_mix >"$tmp/data" 2>&1 &
 	runner=$!
 	while kill -0 $runner 2>/dev/null; do
 		for state in on off; do
@@ -174,7 +174,7 @@ room() {
 		hosts_mtu $((${mtu%:*} + 4))
 		[ "$(active)" = "${mtu#*:}" ] || fail "on, MTU $mtu and 4: $(active)"
 		both on
-		limit 30 "$data" -m 1024 -M 30000 -r 3 -w $((20 * slow)) rc_send rc_read
+		limit 30 "$data" -m 1024 -M 30000 -n 3 -w $((20 * slow)) rc_send rc_read
 	done
 	hosts_mtu 9000
 }

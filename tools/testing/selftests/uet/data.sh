@@ -39,7 +39,7 @@ closing() { # MILLISECONDS
 	for host in 1 2; do
 		uet -n h$host dev set u$host pdc-idle "$1"
 	done
-	move 1500 4 2 -M 100000 -r 20 rc_64_qps rc_mix rc_64_qps ru_mix rc_order rc_64_qps || code=$?
+	move 1500 4 2 -M 100000 -n 20 rc_64_qps rc_mix rc_64_qps ru_mix rc_order rc_64_qps || code=$?
 	for host in 1 2; do
 		uet -n h$host dev set u$host pdc-idle 10000
 	done
@@ -68,8 +68,8 @@ else
 	matrix=("1500 4" "9000 6")
 fi
 options=()
-[ -z "$long" ] || options=(-s -r 1000)
-[ $slow -le 5 ] || options=(-r 10)
+[ -z "$long" ] || options=(-s -n 1000)
+[ $slow -le 5 ] || options=(-n 10)
 
 for where in "${matrix[@]}"; do
 	read -r mtu family <<<"$where"

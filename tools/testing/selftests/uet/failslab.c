@@ -11,7 +11,6 @@
  *	-n EVERY	only each EVERYth allocation
  *	-d DENSE	but all of the first DENSE
  */
-#include <getopt.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
@@ -21,16 +20,13 @@
 
 #include <infiniband/uetdv.h>
 
-#include "lib.h"
+#include "pair_test.h"
 
 #define MEM	(1024u * 1024)
 #define LINK	"failed0"
 
-static struct side A, B;
-static const char *dev_a = "u1", *addr_a = "10.0.0.1";
-static const char *dev_b = "u2", *addr_b = "10.0.0.2";
 static const char *netdev;
-static unsigned int every = 1, dense;
+static unsigned int dense;
 static const struct conn conn = { .depth = 16, .sge = 2 };
 
 /* What the verb under test made, and what it needed for that */
@@ -669,7 +665,7 @@ static void fail_each(const struct verb *v)
 	before = objects();
 	lost = 0;
 	for (; try_nth(v, n, &errors); faults++)
-		n += n < dense ? 1 : every;
+		n += n < dense ? 1 : rounds;
 	if (v->slow)
 		once(v);
 	after = objects();
@@ -726,53 +722,31 @@ static void with_devices(char **names)
 	side_close(&B);
 }
 
-static int usage(void)
+static void own_option(int opt)
 {
-	fprintf(stderr, "failslab [-a DEV -A ADDR -b DEV -B ADDR] [-n EVERY] [-d DENSE]\n");
-	fprintf(stderr, "\t[-w SECONDS] [-l NETDEV] VERB...\n");
-	return 2;
+	if (opt == 'd')
+		dense = strtoul(optarg, NULL, 0);
+	else
+		netdev = optarg;
 }
+
+static const struct pair_more more = {
+	.options = "d:l:",
+	.option = own_option,
+	.usage = "  -d DENSE             all of the first DENSE allocations\n"
+		 "  -l NETDEV            for \"link\"\n",
+};
 
 int main(int argc, char **argv)
 {
-	int opt;
+	char **names;
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:n:d:w:l:")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev_a = optarg;
-			break;
-		case 'A':
-			addr_a = optarg;
-			break;
-		case 'b':
-			dev_b = optarg;
-			break;
-		case 'B':
-			addr_b = optarg;
-			break;
-		case 'n':
-			every = strtoul(optarg, NULL, 0);
-			break;
-		case 'd':
-			dense = strtoul(optarg, NULL, 0);
-			break;
-		case 'w':
-			wait_s = strtoul(optarg, NULL, 0);
-			break;
-		case 'l':
-			netdev = optarg;
-			break;
-		default:
-			return usage();
-		}
-	}
-	if (optind == argc || !every)
-		return usage();
+	rounds = 1;
+	names = pair_options(argc, argv, NULL, &more);
 	faults_init();
 	if (netdev)
 		fail_each(&verbs[ARRAY_SIZE(verbs) - 1]);
 	else
-		with_devices(argv + optind);
+		with_devices(names);
 	return 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* What the random program of fuzz.c keeps in mind */
+/* What the random program of fuzz.c keeps in mind, and what it does */
 #ifndef UET_TEST_FUZZ_H
 #define UET_TEST_FUZZ_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <rdma/uet-abi.h>
 
-#include <linux/types.h>
+#include "pair_test.h"
+
+#define MEM_SIZE	(1024u * 1024)
 
 enum kind { NOTHING = -1, PD, CQ, QP, SRQ, MR, MW, AH, CHANNEL, KINDS };
 
@@ -63,5 +64,32 @@ struct tally {
 	unsigned int calls, succeeded, completions, crashes;
 	unsigned int made[KINDS];
 };
+
+extern struct tally *tally;	/* one for each life at the same time */
+extern struct ibv_context *ctx;
+extern union ibv_gid gid[2];
+extern int gid_index[2];
+extern unsigned int me;		/* which of the two devices is this life's */
+extern __u8 *mem, *answer;
+
+extern struct pool pools[KINDS];
+extern struct ring rings[24];
+extern unsigned int n_rings;
+extern __u32 lonely_qpn[3];	/* of an RC, UC, UD QP without a partner */
+
+__u32 odd_value(void);
+__u32 key(void);
+__u64 address(void);
+void spoil(void *data, size_t from, size_t to);
+void put32(struct cmd *c, __u32 value);
+void put64(struct cmd *c, __u64 value);
+int command(struct cmd *c, bool by_ioctl);
+
+void random_command(bool by_ioctl);
+void first_commands(void);
+void random_modify(void);
+void random_ioctl(void);
+void random_work(void);
+void random_mmap(void);
 
 #endif /* UET_TEST_FUZZ_H */

@@ -10,9 +10,8 @@
  *	-l	listen with rdma_cm too (run it where ADDRESS is)
  * Which of the two devices goes does not matter; both may.
  */
-#include "lib.h"
+#include "pair_test.h"
 
-#include <getopt.h>
 #include <sys/stat.h>
 
 #include <rdma/rdma_cma.h>
@@ -22,9 +21,6 @@
 #define DEPTH	16
 #define LEN	65536
 
-static struct side A, B;
-static const char *dev_a = "u1", *dev_b = "u2";
-static const char *addr_a = "10.0.0.1", *addr_b = "10.0.0.2";
 static const char *ready_file;
 static bool idle, listening;
 
@@ -274,42 +270,31 @@ static void end_listener(void)
 	rdma_destroy_event_channel(cm_channel);
 }
 
+static void own_option(int opt)
+{
+	if (opt == 'r')
+		ready_file = optarg;
+	else if (opt == 'i')
+		idle = true;
+	else
+		listening = true;
+}
+
+static const struct pair_more more = {
+	.options = "r:il",
+	.option = own_option,
+	.usage = "  -r FILE              make FILE when all is set up\n"
+		 "  -i                   no data under way\n"
+		 "  -l                   listen with rdma_cm too\n",
+};
+
 int main(int argc, char **argv)
 {
 	const struct conn c = { .depth = DEPTH, .sge = 1 };
 	struct side *gone;
 	struct pair p;
-	int opt;
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:r:il")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev_a = optarg;
-			break;
-		case 'A':
-			addr_a = optarg;
-			break;
-		case 'b':
-			dev_b = optarg;
-			break;
-		case 'B':
-			addr_b = optarg;
-			break;
-		case 'r':
-			ready_file = optarg;
-			break;
-		case 'i':
-			idle = true;
-			break;
-		case 'l':
-			listening = true;
-			break;
-		default:
-			fprintf(stderr, "hold [-a DEV -A ADDRESS]\n");
-			fprintf(stderr, "\t[-b DEV -B ADDRESS] [-r FILE] [-i] [-l]\n");
-			return 2;
-		}
-	}
+	pair_options(argc, argv, NULL, &more);
 	noise_init(0);
 	side_open(&A, dev_a, addr_a, 1 << 20, 512);
 	side_open(&B, dev_b, addr_b, 1 << 20, 512);

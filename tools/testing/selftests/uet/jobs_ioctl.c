@@ -4,30 +4,17 @@
  * does, and each error of rdma/uet_user_ioctl_cmds.h. jobs_share.c and
  * jobs_life.c have what takes several processes.
  *
- * jobs_ioctl [-d DEVICE] [-4 GIDINDEX] [-6 GIDINDEX] [-n ROUNDS/100] TEST...
+ * jobs_ioctl [-d DEVICE] [-4 GIDINDEX] [-6 GIDINDEX] [-n ROUNDS] TEST...
  *
  * Run as root in the network namespace of the device; no other job or key may be
  * there.
  */
-#include "rawverbs.h"
+#include "jobs.h"
 
 #include <arpa/inet.h>
 #include <sys/mman.h>
 
-static const char *device = "u1";
-static unsigned int gid4 = 1, gid6 = 2, rounds = 20000;
-static int dev = -1;
-
-static const __u8 key1[UET_SKEY_BYTES] = { 1, 2, 3, [31] = 0xa5 };
 static const __u8 key2[UET_SKEY_BYTES] = { 9, 8, 7, [31] = 0x5a };
-
-static struct uet_job_attr my_job(__u32 id)
-{
-	struct uet_job_attr attr = job_attr(id);
-
-	attr.sgid_index = gid4;
-	return attr;
-}
 
 /* ------------------------------------------------------------------ */
 
@@ -570,7 +557,7 @@ static void test_scribble(void)
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	want(0, raw_pd(dev, &pd));
 	want(0, job_alloc(dev, &attr, &job));
-	for (i = 0; i < rounds; i++) {
+	for (i = 0; i < 100 * rounds; i++) {
 		/* Something to start from, so that some calls succeed */
 		attr.id = 11 + rnd() % 8;
 		memcpy(junk, &attr, sizeof(attr));
@@ -578,9 +565,7 @@ static void test_scribble(void)
 	}
 	/* Also the files that were made. All goes, the device is as before */
 	close_range(3, ~0u, 0);
-	dev = raw_open(device);
-	if (dev < 0)
-		die("open %s: %s", device, strerror(errno));
+	my_open();
 	for (attr.id = 11; attr.id < 19; attr.id++) {
 		want(0, job_alloc(dev, &attr, &job));
 		want(0, job_dealloc(dev, job));
@@ -589,10 +574,7 @@ static void test_scribble(void)
 
 /* ------------------------------------------------------------------ */
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} tests[] = {
+static const struct test tests[] = {
 	{ "protocol", test_protocol },
 	{ "job", test_job },
 	{ "many", test_many },
@@ -600,51 +582,10 @@ static const struct {
 	{ "skey", test_skey },
 	{ "jkey", test_jkey },
 	{ "scribble", test_scribble },
+	{}
 };
-
-static void run(const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++)
-		if (!strcmp(tests[i].name, name)) {
-			tests[i].run();
-			printf("%s: good\n", name);
-			return;
-		}
-	die("no test %s", name);
-}
 
 int main(int argc, char **argv)
 {
-	int opt;
-
-	while ((opt = getopt(argc, argv, "d:o:N:4:6:n:")) != -1) {
-		switch (opt) {
-		case 'd':
-			device = optarg;
-			break;
-		case '4':
-			gid4 = atoi(optarg);
-			break;
-		case 'o':
-		case 'N':
-			break;	/* of jobs_life */
-		case '6':
-			gid6 = atoi(optarg);
-			break;
-		case 'n':
-			rounds = 100 * atoi(optarg);
-			break;
-		default:
-			return 2;
-		}
-	}
-	dev = raw_open(device);
-	if (dev < 0)
-		die("open %s: %s", device, strerror(errno));
-	for (; optind < argc; optind++)
-		run(argv[optind]);
-	close(dev);
-	return 0;
+	return test_main(tests, argc, argv);
 }

@@ -66,19 +66,19 @@ rc=(rc_send rc_send_imm rc_write rc_write_imm rc_read rc_mix rc_64_qps rc_fence)
 ru=()
 [ "$type" != uet ] || ru=(ru_send ru_send_imm ru_write ru_write_imm ru_read ru_mix)
 for test in "${rc[@]}" "${ru[@]}"; do
-	check "$test, 1 % loss" through "loss 1%" 1500 40 -M $big -r $rounds "$test"
+	check "$test, 1 % loss" through "loss 1%" 1500 40 -M $big -n $rounds "$test"
 done
 for test in "${rc[@]}" "${ru[@]}"; do
-	check "$test, 5 % reordered" through "delay 500us reorder 95% 25%" 1500 40 -M $big -r $rounds "$test"
+	check "$test, 5 % reordered" through "delay 500us reorder 95% 25%" 1500 40 -M $big -n $rounds "$test"
 done
-check "RC, MTU 9000, 1 % loss" through "loss 1%" 9000 60 -M $big -r $rounds rc_send rc_write rc_read rc_mix
-check "RC, 10 % loss" through "loss 10%" 1500 60 -M 100000 -r 10 rc_send rc_write rc_read rc_mix
+check "RC, MTU 9000, 1 % loss" through "loss 1%" 9000 60 -M $big -n $rounds rc_send rc_write rc_read rc_mix
+check "RC, 10 % loss" through "loss 10%" 1500 60 -M 100000 -n 10 rc_send rc_write rc_read rc_mix
 check "RC, 1 % loss, reordered and duplicated" through \
-	"delay 200us 100us loss 1% duplicate 1%" 1500 60 -M $big -r $rounds rc_send rc_read rc_mix
+	"delay 200us 100us loss 1% duplicate 1%" 1500 60 -M $big -n $rounds rc_send rc_read rc_mix
 check "receiver not ready, 5 % loss" through "loss 5%" 1500 60 rc_rnr
 if [ "$type" = uet ]; then
-	check "RU, 10 % loss" through "loss 10%" 1500 60 -M 100000 -r 10 ru_send ru_write ru_read ru_mix
-	check "RU, MTU 9000, 1 % loss" through "loss 1%" 9000 60 -M $big -r $rounds ru_send ru_write ru_read ru_mix
+	check "RU, 10 % loss" through "loss 10%" 1500 60 -M 100000 -n 10 ru_send ru_write ru_read ru_mix
+	check "RU, MTU 9000, 1 % loss" through "loss 1%" 9000 60 -M $big -n $rounds ru_send ru_write ru_read ru_mix
 fi
 check "UD, 10 % loss" datagrams "loss 10%"
 check "UD, reordered" datagrams "delay 500us reorder 75% 25%"

@@ -5,15 +5,13 @@
  *
  *	moderation -a DEV -A ADDR [-w SECONDS] TEST...
  */
-#include "lib.h"
+#include "pair_test.h"
 
 #define MEM	65536u
 #define LONG	65535		/* us: longer than anything here takes */
 
-static struct side A;
 static struct pair p;
 static struct conn conn;
-static const char *dev_a = "u1", *addr_a = "10.0.0.1";
 
 static void moderate(__u16 count, __u16 period)
 {
@@ -177,10 +175,7 @@ static void limits(void)
 	moderate(65535, 65535);
 }
 
-static const struct {
-	const char *name;
-	void (*fn)(void);
-} tests[] = {
+static const struct entry tests[] = {
 	{ "number", by_number },
 	{ "time", by_time },
 	{ "off", off },
@@ -188,52 +183,19 @@ static const struct {
 	{ "error", error },
 	{ "destroy", destroy },
 	{ "limits", limits },
+	{}
 };
-
-static void usage(void)
-{
-	fprintf(stderr, "usage: moderation -a DEV -A ADDR [-w SECONDS] TEST...\n");
-	exit(2);
-}
-
-static void run(const char *name)
-{
-	for (unsigned int i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (strcmp(tests[i].name, name))
-			continue;
-		doing = name;
-		side_open(&A, dev_a, addr_a, MEM, 256);
-		pair_open(&A, &A, &p, &conn);
-		tests[i].fn();
-		pair_close(&p);
-		side_close(&A);
-		return;
-	}
-	usage();
-}
 
 int main(int argc, char **argv)
 {
-	int opt;
+	char **names;
 
-	while ((opt = getopt(argc, argv, "a:A:w:")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev_a = optarg;
-			break;
-		case 'A':
-			addr_a = optarg;
-			break;
-		case 'w':
-			wait_s = strtoul(optarg, NULL, 0);
-			break;
-		default:
-			usage();
-		}
+	for (names = pair_options(argc, argv, tests, NULL); *names; names++) {
+		side_open(&A, dev_a, addr_a, MEM, 256);
+		pair_open(&A, &A, &p, &conn);
+		pair_run(*names, tests);
+		pair_close(&p);
+		side_close(&A);
 	}
-	if (optind == argc)
-		usage();
-	for (; optind < argc; optind++)
-		run(argv[optind]);
 	return 0;
 }

@@ -17,7 +17,6 @@
 		 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
 		 IBV_ACCESS_ON_DEMAND)
 
-static struct side A, B;
 static struct pair p;
 static atomic_bool stop;
 
@@ -373,9 +372,10 @@ static const struct entry tests[] = {
 
 int main(int argc, char **argv)
 {
-	int first = pair_options(argc, argv, tests);
+	char **names = pair_options(argc, argv, tests, NULL);
 
 	noise_init(MEM);
-	pair_run(argv + first, tests);
+	for (; *names; names++)
+		pair_run(*names, tests);
 	return 0;
 }

@@ -2,89 +2,47 @@
 /*
  * A program of tests between two devices:
  *
- *	PROGRAM -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n ROUNDS] TEST...
- *
- * A list of tests ends with one that has no name.
+ *	PROGRAM -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n N] [-S SEED] TEST...
  */
 #ifndef UET_PAIR_TEST_H
 #define UET_PAIR_TEST_H
 
 #include "lib.h"
 
-static const char *dev_a = "u1", *addr_a = "10.0.0.1";
-static const char *dev_b = "u2", *addr_b = "10.0.0.2";
-static unsigned int rounds = 200;
+extern struct side A, B;
+extern const char *dev_a, *addr_a, *dev_b, *addr_b;
+extern unsigned int rounds;	/* -n; 200 */
 
 struct entry {
 	const char *name;
 	void (*fn)(void);
 };
 
-static inline void pair_usage(const char *program)
-{
-	fprintf(stderr, "usage: %s -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] [-n N] TEST...\n",
-		program);
-	exit(2);
-}
+/**
+ * struct pair_more - options that only one program has
+ * @options: as getopt() takes them
+ * @option: is given each of them, with optarg
+ * @usage: lines that say what they are
+ */
+struct pair_more {
+	const char *options;
+	void (*option)(int opt);
+	const char *usage;
+};
 
-static inline bool pair_option(int opt)
-{
-	switch (opt) {
-	case 'a':
-		dev_a = optarg;
-		return true;
-	case 'A':
-		addr_a = optarg;
-		return true;
-	case 'b':
-		dev_b = optarg;
-		return true;
-	case 'B':
-		addr_b = optarg;
-		return true;
-	case 'w':
-		wait_s = strtoul(optarg, NULL, 0);
-		return true;
-	case 'n':
-		rounds = strtoul(optarg, NULL, 0);
-		return true;
-	default:
-		return false;
-	}
-}
+/*
+ * Returns the names behind the options, of which NULL is the last. There is one
+ * and all of them are in @entries, a list that ends with one that has no name;
+ * without a list there may be any.
+ */
+char **pair_options(int argc, char **argv, const struct entry *entries,
+		    const struct pair_more *more);
 
-static inline const struct entry *pair_find(const struct entry *entries,
-					    const char *name)
-{
-	while (entries->name && strcmp(entries->name, name))
-		entries++;
-	return entries->name ? entries : NULL;
-}
+/* Seed the random numbers, by -S or the time, and say so. */
+__u64 pair_seed(void);
+void pair_run(const char *name, const struct entry *entries);
 
-/* Returns the index of the first test in @argv; all of them are in @entries. */
-static inline int pair_options(int argc, char **argv,
-			       const struct entry *entries)
-{
-	int opt, i;
-
-	while ((opt = getopt(argc, argv, "a:A:b:B:w:n:")) != -1)
-		if (!pair_option(opt))
-			pair_usage(argv[0]);
-	if (optind == argc)
-		pair_usage(argv[0]);
-	for (i = optind; i < argc; i++)
-		if (!pair_find(entries, argv[i]))
-			pair_usage(argv[0]);
-	return optind;
-}
-
-static inline void pair_run(char **names, const struct entry *entries)
-{
-	for (; *names; names++) {
-		doing = *names;
-		errno = 0;
-		pair_find(entries, *names)->fn();
-	}
-}
+/* A whole program, whose sides have @mem bytes. */
+int pair_main(int argc, char **argv, const struct entry *entries, size_t mem);
 
 #endif /* UET_PAIR_TEST_H */

@@ -13,7 +13,6 @@
 		 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_FLUSH_GLOBAL | \
 		 IBV_ACCESS_FLUSH_PERSISTENT)
 
-static struct side A, B;
 static struct pair p;
 static struct ibv_mr *mr;	/* of B, with the right to flush */
 static struct ibv_qp_ex *qpx;
@@ -268,14 +267,6 @@ static const struct entry tests[] = {
 
 int main(int argc, char **argv)
 {
-	int first;
-
 	rounds = 1000;
-	first = pair_options(argc, argv, tests);
-	side_open(&A, dev_a, addr_a, MEM, 256);
-	side_open(&B, dev_b, addr_b, MEM, 256);
-	pair_run(argv + first, tests);
-	side_close(&A);
-	side_close(&B);
-	return 0;
+	return pair_main(argc, argv, tests, MEM);
 }

@@ -75,7 +75,7 @@ long_queue() {
 	need_hosts 1500
 	gso_max_segs 1
 	slow_queue 10mbit 100000000
-	limit 90 "$data" -m 1024 -M 100000 -r 10 -w $((60 * slow)) rc_64_qps >"$tmp/data" 2>&1 &
+	limit 90 "$data" -m 1024 -M 100000 -n 10 -w $((60 * slow)) rc_64_qps >"$tmp/data" 2>&1 &
 	runner=$!
 	most=$(watch_queue $runner)
 	fast_queue
@@ -100,10 +100,10 @@ few_timeouts() {
 	[ "$full" -gt 100 ] && [ "$rto" -le $((full / 20)) ]
 }
 
-check "RC, single packets" through 1 10 200000 -r 4 rc_mix
-check "RC, bursts" through 65535 10 2000000 -r 4 rc_mix
-check "RU, single packets" through 1 10 200000 -r 12 ru_mix
-check "64 RC QPs, single packets" through 1 10 200000 -r 10 rc_64_qps
+check "RC, single packets" through 1 10 200000 -n 4 rc_mix
+check "RC, bursts" through 65535 10 2000000 -n 4 rc_mix
+check "RU, single packets" through 1 10 200000 -n 12 ru_mix
+check "64 RC QPs, single packets" through 1 10 200000 -n 10 rc_64_qps
 check "UD, single packets" through 1 250 1000000 ud_lossy
 check "64 RC QPs, a long queue" long_queue
 check "few timeouts for what was dropped here" few_timeouts

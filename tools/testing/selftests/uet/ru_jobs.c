@@ -7,8 +7,6 @@
  */
 #include "ru_jobs.h"
 
-#include <getopt.h>
-
 #define JOB1	0x1001
 #define JOB2	0xfffffe
 #define PAIR	0x3005		/* RI 3, PIDonFEP 5 */
@@ -466,66 +464,36 @@ static void test_forged(void)
 
 /* ------------------------------------------------------------------ */
 
-static const struct {
-	const char *name;
-	void (*fn)(void);
-} tests[] = {
+static const struct entry tests[] = {
 	{ "apart", test_apart },
 	{ "refused", test_refused },
 	{ "ops", test_ops },
 	{ "passes", test_passes },
 	{ "together", test_together },
 	{ "forged", test_forged },
+	{}
 };
 
-static void run(const char *name)
+static void forger_option(int opt)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (strcmp(tests[i].name, name))
-			continue;
-		doing = name;
-		tests[i].fn();
-		return;
-	}
-	die("no test %s", name);
+	forger = optarg;
 }
+
+static const struct pair_more more = {
+	.options = "f:",
+	.option = forger_option,
+	.usage = "  -f FILE              ru_forge.py\n",
+};
 
 int main(int argc, char **argv)
 {
-	const char *dev[2] = { "u1", "u2" };
-	const char *addr[2] = { "10.0.0.1", "10.0.0.2" };
-	int opt, h;
+	char **names = pair_options(argc, argv, tests, &more);
+	int h;
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:w:f:")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev[0] = optarg;
-			break;
-		case 'A':
-			addr[0] = optarg;
-			break;
-		case 'b':
-			dev[1] = optarg;
-			break;
-		case 'B':
-			addr[1] = optarg;
-			break;
-		case 'w':
-			wait_s = atoi(optarg);
-			break;
-		case 'f':
-			forger = optarg;
-			break;
-		default:
-			return 2;
-		}
-	}
-	for (h = 0; h < 2; h++)
-		side_open(&host[h], dev[h], addr[h], 0, 16);
-	for (; optind < argc; optind++)
-		run(argv[optind]);
+	side_open(&host[0], dev_a, addr_a, 0, 16);
+	side_open(&host[1], dev_b, addr_b, 0, 16);
+	for (; *names; names++)
+		pair_run(*names, tests);
 	for (h = 0; h < 2; h++)
 		side_close(&host[h]);
 	return 0;

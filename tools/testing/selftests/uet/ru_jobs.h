@@ -6,7 +6,7 @@
 #ifndef UET_TEST_RU_JOBS_H
 #define UET_TEST_RU_JOBS_H
 
-#include "lib.h"
+#include "pair_test.h"
 
 #include <sched.h>
 

@@ -14,7 +14,7 @@ ru_mem=$(program ru_mem) || exit 1
 
 one() { # CHECK FAMILY
 	need_hosts 1500
-	limit 60 ip netns exec h1 "$ru_mem" u1 "$(address 1 "$2")" "$1"
+	limit 60 ip netns exec h1 "$ru_mem" -a u1 -A "$(address 1 "$2")" "$1"
 }
 
 for name in $("$ru_mem"); do

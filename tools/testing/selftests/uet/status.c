@@ -7,32 +7,13 @@
  *	status -a DEV -A ADDR -b DEV -B ADDR [-w SECONDS] TEST...
  */
 #include "pair_test.h"
+#include "piece.h"
 
 #define MEM	(1024 * 1024u)
 #define NO_KEY	0x7fffff00u
 
-static struct side A, B;
 static struct pair p;
 static struct conn conn = { .sge = 2, .rnr_retry = 7 };
-
-static struct ibv_sge piece(const struct side *s, uint32_t len)
-{
-	return (struct ibv_sge){ (uintptr_t)s->mem, len, s->mr->lkey };
-}
-
-static void post_recv(struct side *s, struct ibv_qp *qp, uint64_t id,
-		      struct ibv_sge sge)
-{
-	struct ibv_recv_wr *bad, wr = {
-		.wr_id = id,
-		.sg_list = &sge,
-		.num_sge = 1,
-	};
-
-	errno = ibv_post_recv(qp, &wr, &bad);
-	if (errno)
-		die("ibv_post_recv on %s", s->name);
-}
 
 static struct ibv_send_wr request(enum ibv_wr_opcode op, struct ibv_sge *sge)
 {
@@ -52,15 +33,6 @@ static void post(struct ibv_qp *qp, struct ibv_send_wr *wr)
 	errno = ibv_post_send(qp, wr, &bad);
 	if (errno)
 		die("post_send");
-}
-
-static void gets(struct side *s, uint64_t id, enum ibv_wc_status status)
-{
-	struct ibv_wc wc;
-
-	next(s, &wc);
-	expect("wr_id", wc.wr_id, id);
-	expect_status(&wc, status);
 }
 
 static void states(enum ibv_qp_state a, enum ibv_qp_state b)
@@ -108,11 +80,11 @@ static void event(struct side *s, enum ibv_event_type type, struct ibv_qp *qp)
 
 static void success(void)
 {
-	struct ibv_sge sge = piece(&A, 100);
+	struct ibv_sge sge = piece(&A, 0, 100);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
 
 	pair_open(&A, &B, &p, &conn);
-	post_recv(&B, p.b, 2, piece(&B, 100));
+	post_recv(&B, p.b, 2, piece(&B, 0, 100));
 	post(p.a, &wr);
 	gets(&A, 1, IBV_WC_SUCCESS);
 	gets(&B, 2, IBV_WC_SUCCESS);
@@ -123,12 +95,12 @@ static void success(void)
 /* The message is longer than the buffer. */
 static void loc_len_err(void)
 {
-	struct ibv_sge sge = piece(&A, 1000);
+	struct ibv_sge sge = piece(&A, 0, 1000);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
 
 	pair_open(&A, &B, &p, &conn);
-	post_recv(&B, p.b, 2, piece(&B, 999));
-	post_recv(&B, p.b, 3, piece(&B, 999));
+	post_recv(&B, p.b, 2, piece(&B, 0, 999));
+	post_recv(&B, p.b, 3, piece(&B, 0, 999));
 	post(p.a, &wr);
 	gets(&A, 1, IBV_WC_REM_INV_REQ_ERR);
 	gets(&B, 2, IBV_WC_LOC_LEN_ERR);
@@ -140,7 +112,7 @@ static void loc_len_err(void)
 /* A datagram that does not fit a packet */
 static void loc_len_err_ud(void)
 {
-	struct ibv_sge sge = piece(&A, 2 * 4096);
+	struct ibv_sge sge = piece(&A, 0, 2 * 4096);
 	struct ibv_send_wr *bad, wr = request(IBV_WR_SEND, &sge);
 	struct ibv_ah_attr attr;
 	struct ibv_qp *qp;
@@ -168,7 +140,7 @@ static void loc_len_err_ud(void)
 /* An address of another protection domain */
 static void loc_qp_op_err(void)
 {
-	struct ibv_sge sge = piece(&A, 100);
+	struct ibv_sge sge = piece(&A, 0, 100);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
 	struct ibv_pd *other = ibv_alloc_pd(A.ctx);
 	struct ibv_ah_attr attr;
@@ -192,11 +164,11 @@ static void loc_qp_op_err(void)
 
 static void loc_prot_err(void)
 {
-	struct ibv_sge sge = piece(&A, 100);
+	struct ibv_sge sge = piece(&A, 0, 100);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
 
 	pair_open(&A, &B, &p, &conn);
-	post_recv(&B, p.b, 2, piece(&B, 100));
+	post_recv(&B, p.b, 2, piece(&B, 0, 100));
 	sge.lkey = NO_KEY;
 	post(p.a, &wr);
 	gets(&A, 1, IBV_WC_LOC_PROT_ERR);
@@ -209,7 +181,7 @@ static void loc_prot_err(void)
 /* The buffer to receive into is not what its key says. */
 static void rem_op_err(void)
 {
-	struct ibv_sge sge = piece(&A, 100), to = piece(&B, 100);
+	struct ibv_sge sge = piece(&A, 0, 100), to = piece(&B, 0, 100);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
 
 	pair_open(&A, &B, &p, &conn);
@@ -225,19 +197,19 @@ static void rem_op_err(void)
 /* In order, on both queues, also what is posted later */
 static void wr_flush_err(void)
 {
-	struct ibv_sge sge = piece(&A, 100);
+	struct ibv_sge sge = piece(&A, 0, 100);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
 	uint64_t id;
 
 	pair_open(&A, &B, &p, &conn);
 	for (id = 10; id < 14; id++)
-		post_recv(&A, p.a, id, piece(&A, 100));
+		post_recv(&A, p.a, id, piece(&A, 0, 100));
 	to_error(p.a);
 	for (id = 10; id < 14; id++)
 		gets(&A, id, IBV_WC_WR_FLUSH_ERR);
 	post(p.a, &wr);
 	gets(&A, 1, IBV_WC_WR_FLUSH_ERR);
-	post_recv(&A, p.a, 20, piece(&A, 100));
+	post_recv(&A, p.a, 20, piece(&A, 0, 100));
 	gets(&A, 20, IBV_WC_WR_FLUSH_ERR);
 	states(IBV_QPS_ERR, IBV_QPS_RTS);
 	done();
@@ -272,7 +244,7 @@ static void mw_bind_err(void)
 static void refused(enum ibv_wr_opcode op, uint32_t rkey, uint64_t addr,
 		    uint32_t len, enum ibv_wc_status status)
 {
-	struct ibv_sge sge = piece(&A, len);
+	struct ibv_sge sge = piece(&A, 0, len);
 	struct ibv_send_wr wr = request(op, &sge);
 	struct conn all = conn;
 	struct ibv_wc wc;
@@ -281,7 +253,7 @@ static void refused(enum ibv_wr_opcode op, uint32_t rkey, uint64_t addr,
 	all.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 		     IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 	pair_open(&A, &B, &p, &all);
-	post_recv(&B, p.b, 2, piece(&B, 100));
+	post_recv(&B, p.b, 2, piece(&B, 0, 100));
 	if (op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		wr.wr.atomic.remote_addr = addr;
 		wr.wr.atomic.rkey = rkey;
@@ -344,7 +316,7 @@ static void loc_access_err(void)
 static void rem_inv_req_err(void)
 {
 	struct conn atomic = conn;
-	struct ibv_sge sge = piece(&A, 8);
+	struct ibv_sge sge = piece(&A, 0, 8);
 	struct ibv_send_wr wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge);
 	struct ibv_mr *mr;
 
@@ -367,7 +339,7 @@ static void rem_inv_req_err(void)
 /* The QP does not allow atomics, whatever the region says. */
 static void rem_inv_req_err_qp(void)
 {
-	struct ibv_sge sge = piece(&A, 8);
+	struct ibv_sge sge = piece(&A, 0, 8);
 	struct ibv_send_wr wr = request(IBV_WR_ATOMIC_FETCH_AND_ADD, &sge);
 
 	pair_open(&A, &B, &p, &conn);
@@ -379,17 +351,24 @@ static void rem_inv_req_err_qp(void)
 	done();
 }
 
-/* Nobody answers; status.sh has cut the wire. */
-static void retry_exc_err(void)
+/* A requester that soon gives up */
+static void quick_open(void)
 {
 	struct conn quick = conn;
-	struct ibv_sge sge = piece(&A, 100);
-	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
 
 	quick.timeout = 12;	/* 16.8 ms */
 	quick.retry = 2;
 	pair_open(&A, &B, &p, &quick);
-	post_recv(&A, p.a, 5, piece(&A, 100));
+}
+
+/* Nobody answers; status.sh has cut the wire. */
+static void retry_exc_err(void)
+{
+	struct ibv_sge sge = piece(&A, 0, 100);
+	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
+
+	quick_open();
+	post_recv(&A, p.a, 5, piece(&A, 0, 100));
 	post(p.a, &wr);
 	gets(&A, 1, IBV_WC_RETRY_EXC_ERR);
 	gets(&A, 5, IBV_WC_WR_FLUSH_ERR);
@@ -403,16 +382,13 @@ static void retry_exc_err(void)
  */
 static void rem_op_err_gone(void)
 {
-	struct conn quick = conn;
-	struct ibv_sge sge = piece(&A, 100);
+	struct ibv_sge sge = piece(&A, 0, 100);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
 
-	quick.timeout = 12;	/* 16.8 ms */
-	quick.retry = 2;
-	pair_open(&A, &B, &p, &quick);
+	quick_open();
 	if (ibv_destroy_qp(p.b))
 		die("destroy_qp");
-	post_recv(&A, p.a, 5, piece(&A, 100));
+	post_recv(&A, p.a, 5, piece(&A, 0, 100));
 	post(p.a, &wr);
 	gets(&A, 1, IBV_WC_REM_OP_ERR);
 	gets(&A, 5, IBV_WC_WR_FLUSH_ERR);
@@ -426,7 +402,7 @@ static void rem_op_err_gone(void)
 static void rnr_retry_exc_err(void)
 {
 	struct conn quick = conn;
-	struct ibv_sge sge = piece(&A, 100);
+	struct ibv_sge sge = piece(&A, 0, 100);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
 
 	quick.rnr_retry = 2;
@@ -462,12 +438,5 @@ static const struct entry tests[] = {
 
 int main(int argc, char **argv)
 {
-	int first = pair_options(argc, argv, tests);
-
-	side_open(&A, dev_a, addr_a, MEM, 256);
-	side_open(&B, dev_b, addr_b, MEM, 256);
-	pair_run(argv + first, tests);
-	side_close(&A);
-	side_close(&B);
-	return 0;
+	return pair_main(argc, argv, tests, MEM);
 }

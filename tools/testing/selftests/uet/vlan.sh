@@ -39,7 +39,7 @@ sent() { # HOST INTERFACE: packets
 tagged() { # PREFIX
 	local before after
 	before=$(sent 1 v1.5)
-	limit 60 "$data" -a u1 -A "$1"1 -b u2 -B "$1"2 -m 1024 -M 100000 -r 20 -w $((20 * slow)) \
+	limit 60 "$data" -a u1 -A "$1"1 -b u2 -B "$1"2 -m 1024 -M 100000 -n 20 -w $((20 * slow)) \
 		rc_send rc_write rc_read ud_send ru_send || return 1
 	after=$(sent 1 v1.5)
 	[ $((after - before)) -gt 100 ] || fail "$((after - before)) packets with a tag"
@@ -55,7 +55,7 @@ over_cm() {
 untagged() {
 	local before after
 	before=$(sent 1 v1.5)
-	limit 60 "$data" -a u1 -A 10.0.0.1 -b u2 -B 10.0.0.2 -m 1024 -M 100000 -r 20 \
+	limit 60 "$data" -a u1 -A 10.0.0.1 -b u2 -B 10.0.0.2 -m 1024 -M 100000 -n 20 \
 		-w $((20 * slow)) rc_send rc_read || return 1
 	after=$(sent 1 v1.5)
 	[ $((after - before)) -lt 20 ] || fail "$((after - before)) packets with a tag"

@@ -123,7 +123,7 @@ ops() {
 	shift 3
 	need_bridged "$mtu"
 	seen --mtu "$payload" -- limit 60 "$data" -a u1 -A "$(address 1 "$family")" -b u2 \
-		-B "$(address 2 "$family")" -m "$payload" -M 100000 -r 6 -w $((20 * slow)) "$@"
+		-B "$(address 2 "$family")" -m "$payload" -M 100000 -n 6 -w $((20 * slow)) "$@"
 }
 
 lossy() { # NETEM-ARGUMENTS TEST...
@@ -135,7 +135,7 @@ lossy() { # NETEM-ARGUMENTS TEST...
 		tc -n wire qdisc replace dev $dev root netem limit 100000 "${arguments[@]}"
 	done
 	# an answer may get lost until the budget of the connection is used up
-	seen --mtu 1024 --syn-grace 4000 -- limit 120 "$data" -m 1024 -M 100000 -r 6 -w $((30 * slow)) "$@"
+	seen --mtu 1024 --syn-grace 4000 -- limit 120 "$data" -m 1024 -M 100000 -n 6 -w $((30 * slow)) "$@"
 	for dev in b1 b2; do
 		tc -n wire qdisc del dev $dev root
 	done
@@ -183,7 +183,7 @@ trailers() { # MTU FAMILY PAYLOAD-MTU TEST...
 	uet -n h1 dev set u1 crc on
 	uet -n h2 dev set u2 crc on
 	seen --crc --mtu "$payload" -- limit 60 "$data" -a u1 -A "$(address 1 "$family")" -b u2 \
-		-B "$(address 2 "$family")" -m "$payload" -M 30000 -r 4 -w $((20 * slow)) "$@" || code=$?
+		-B "$(address 2 "$family")" -m "$payload" -M 30000 -n 4 -w $((20 * slow)) "$@" || code=$?
 	uet -n h1 dev set u1 crc off
 	uet -n h2 dev set u2 crc off
 	return $code

@@ -9,10 +9,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "lib.h"
-
-#define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
-#define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
+#include "pair_test.h"
 
 #define WITNESS_LEN		20000
 
@@ -51,8 +48,7 @@ static void witness_message(struct side *a, struct side *b, struct pair *p)
 		die("wrong data");
 }
 
-static void witness_run(const char *dev_a, const char *addr_a,
-			const char *dev_b, const char *addr_b)
+static void witness_run(void)
 {
 	const struct conn c = { .depth = 8, .sge = 1 };
 	struct side a, b;
@@ -73,8 +69,7 @@ static void witness_run(const char *dev_a, const char *addr_a,
 }
 
 /* To be called before this process opens anything itself. */
-static void witness_start(const char *dev_a, const char *addr_a,
-			  const char *dev_b, const char *addr_b)
+static void witness_start(void)
 {
 	if (!noise)
 		noise_init(1 << 17);
@@ -86,7 +81,7 @@ static void witness_start(const char *dev_a, const char *addr_a,
 	if (witness_pid < 0)
 		die("fork");
 	if (!witness_pid)
-		witness_run(dev_a, addr_a, dev_b, addr_b);
+		witness_run();
 }
 
 /* It moves another few messages from now on, or has failed. */
