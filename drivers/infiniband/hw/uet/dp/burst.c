@@ -7,7 +7,7 @@
  * A GSO skb needs CHECKSUM_PARTIAL; a single packet is sent without checksum
  * (uet-wire 1.2). The payload stands in the skb as references to the
  * registered pages as long as 17 fragments carry a burst worth having, else
- * headers and payload are copied, into the linear part if they are small.
+ * headers and payload are copied.
  *
  * With the CRC trailer on each packet is an skb of its own, since the trailer
  * covers the UDP header, which only the last moment of a burst's life makes.
@@ -26,14 +26,10 @@
 #include "path.h"
 #include "ses.h"
 
-/* Payloads from this size on are referenced, smaller ones copied. */
-#define UET_BURST_REF_MIN	2048
-/* Linear room for small packets when more are to come. */
-#define UET_BURST_LINEAR	7168
-#define UET_BURST_LINEAR_PKT	512
-/* Copied packets go into pieces of this size. */
+/* Payloads from this size on are referenced, smaller ones copied: measured. */
+#define UET_BURST_REF_MIN	4096
+/* Copied packets go into pieces of so many pages, if there are any. */
 #define UET_BURST_CHUNK_ORDER	3
-#define UET_BURST_CHUNK		(PAGE_SIZE << UET_BURST_CHUNK_ORDER)
 /* Link, IP and UDP headers count in the limits of the device, too. */
 #define UET_BURST_HEADERS	128
 /* What the 16-bit length fields can say. */
@@ -148,6 +144,8 @@ static int uet_burst_start(struct uet_burst *b, const struct uet_pkt *pkt,
 
 	if (b->more && !b->max_segs)
 		uet_burst_learn_limits(b);
+	if (!refs && b->more && b->max_segs > 1)
+		linear = 0;
 	b->pdcid = pkt->spdcid;
 	b->psn = pkt->psn;
 	b->refs = refs;
@@ -155,8 +153,7 @@ static int uet_burst_start(struct uet_burst *b, const struct uet_pkt *pkt,
 	b->room = 0;
 	b->seg = total;
 	b->segs = 0;
-	if (!refs && b->more && b->max_segs > 1)
-		linear = total <= UET_BURST_LINEAR_PKT ? UET_BURST_LINEAR : 0;
+	b->linear = linear;
 	b->skb = uet_skb_alloc(b->path->fep, linear + b->trailer);
 	return b->skb ? 0 : -ENOMEM;
 }
@@ -181,21 +178,24 @@ static bool uet_burst_has_room(struct uet_burst *b, u32 total)
 	return b->segs < b->max_segs && b->skb->len + total <= b->max_len;
 }
 
-static int uet_burst_new_chunk(struct uet_burst *b)
+/* For packets of @total bytes; a single page does when memory is in pieces. */
+static int uet_burst_new_chunk(struct uet_burst *b, u32 total)
 {
+	gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN | __GFP_COMP;
 	struct sk_buff *skb = b->skb;
 	struct page *page;
 
 	if (skb_shinfo(skb)->nr_frags == MAX_SKB_FRAGS)
 		return -EMSGSIZE;
-	page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN | __GFP_COMP,
-			   UET_BURST_CHUNK_ORDER);
+	page = alloc_pages(gfp, UET_BURST_CHUNK_ORDER);
+	if (!page && total <= PAGE_SIZE)
+		page = alloc_page(gfp);
 	if (!page)
 		return -ENOMEM;
 	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, page, 0, 0);
-	skb->truesize += UET_BURST_CHUNK;
+	skb->truesize += page_size(page);
 	b->chunk = page_address(page);
-	b->room = UET_BURST_CHUNK;
+	b->room = page_size(page);
 	return 0;
 }
 
@@ -207,12 +207,11 @@ static void *uet_burst_reserve(struct uet_burst *b, u32 total)
 	void *to;
 	int err;
 
-	if (!b->chunk && skb_tailroom(skb) >= total)
-		return skb_put(skb, total);
-	if (!b->chunk && skb->len)
-		return ERR_PTR(-EMSGSIZE);
+	if (b->linear)
+		return skb_tailroom(skb) >= total ? skb_put(skb, total) :
+						    ERR_PTR(-EMSGSIZE);
 	if (b->room < total) {
-		err = uet_burst_new_chunk(b);
+		err = uet_burst_new_chunk(b, total);
 		if (err)
 			return ERR_PTR(err);
 	}

@@ -25,7 +25,8 @@
  * @trailer: bytes of the CRC trailer, or 0
  * @pdcid: of the PDC that the packets belong to
  * @psn: of the first one; those of an ordered burst are in a row
- * @chunk: where copied packets are being put, or NULL: into the linear part
+ * @linear: copied packets are put into the linear part, else into @chunk
+ * @chunk: where the next copied packet goes, or NULL: a new piece is due
  * @room: bytes left in @chunk
  * @full: bytes of the last burst that had no room for the next packet, or 0
  */
@@ -45,6 +46,7 @@ struct uet_burst {
 	u8 trailer;
 	u16 pdcid;
 	u32 psn;
+	bool linear;
 	void *chunk;
 	u32 room;
 	u32 full;
