@@ -6,7 +6,7 @@
 #
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu qemu-debug
-# timeout: 600
+# timeout: 2400
 
 . "$(dirname "$(readlink -f "$0")")/netlink_lib.sh"
 
@@ -166,7 +166,8 @@ peer_table_large() {
 	some
 	uet1 job add u1 id 7 gid-index "$gid4" peer-max $((count + 10))
 	seq 0 $((count - 1)) |
-		awk '{ printf "index %d addr 10.0.%d.%d qpn %d\n", $1, $1 / 250, $1 % 250 + 1, 4096 + $1 }' \
+		awk '{ printf "index %d addr 10.%d.%d.%d qpn %d\n", $1, $1 / 62500,
+			$1 / 250 % 250, $1 % 250 + 1, 4096 + $1 }' \
 		>"$tmp/table"
 	uet1 job peers load u1 id 7 file "$tmp/table"
 	is "peer count" "$(job 7 .peer_count)" "$count"
