@@ -6,7 +6,7 @@
 # guests: uml qemu
 # guests-long: uml uml-kasan qemu qemu-debug
 # single: uml
-# timeout: 1800
+# timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 

@@ -6,7 +6,7 @@
 #
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu qemu-debug
-# timeout: 2400
+# timeout: 1500
 # UET_ROUNDS: rounds of each of the last checks
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"

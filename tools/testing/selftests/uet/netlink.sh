@@ -5,7 +5,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan qemu qemu-debug
-# timeout: 3600
+# timeout: 1200
 
 . "$(dirname "$(readlink -f "$0")")/netlink_lib.sh"
 

@@ -6,7 +6,7 @@
 #
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu qemu-debug
-# timeout: 2400
+# timeout: 800
 
 . "$(dirname "$(readlink -f "$0")")/netlink_lib.sh"
 
