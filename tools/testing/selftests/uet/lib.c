@@ -59,7 +59,7 @@ void parse_gid(const char *text, union ibv_gid *gid)
 
 int find_gid(struct ibv_context *ctx, const union ibv_gid *gid)
 {
-	struct ibv_gid_entry table[64];
+	struct ibv_gid_entry table[256];
 	ssize_t n, i;
 
 	n = ibv_query_gid_table(ctx, table, ARRAY_SIZE(table), 0);

@@ -70,6 +70,20 @@ struct uet_fep *uet_net_owner(const struct uet_net *un,
 }
 
 /*
+ * Who answers for an address: the device that has it. What only lo has are
+ * addresses of the host as a whole; for them it is the device that the packet
+ * came in by.
+ */
+static struct uet_fep *uet_net_target(const struct uet_net *un,
+				      const struct net_device *owner,
+				      const struct sk_buff *skb)
+{
+	if (owner && owner->flags & IFF_LOOPBACK)
+		owner = skb->dev;
+	return owner ? uet_net_owner(un, owner) : NULL;
+}
+
+/*
  * Cut the packet to what its UDP header says. A burst of this host or of GRO
  * has the length of all of it there, or none.
  */
@@ -152,7 +166,7 @@ static unsigned int uet_hook4(void *priv, struct sk_buff *skb,
 	iph = ip_hdr(skb);
 	dev = ipv4_is_multicast(iph->daddr) ? skb->dev :
 	      __ip_dev_find(state->net, iph->daddr, false);
-	fep = dev ? uet_net_owner(un, dev) : NULL;
+	fep = uet_net_target(un, dev, skb);
 	if (!fep)
 		return NF_ACCEPT;
 
@@ -188,7 +202,7 @@ static unsigned int uet_hook6(void *priv, struct sk_buff *skb,
 	    !uet_net_is_ours(skb, sizeof(*ip6h), &rx))
 		return NF_ACCEPT;
 
-	fep = uet_net_owner(un, uet_hook6_dev(skb));
+	fep = uet_net_target(un, uet_hook6_dev(skb), skb);
 	if (!fep)
 		return NF_ACCEPT;
 

@@ -3,7 +3,7 @@
  * Rings: memory of work and completion queues, shared with user space or not.
  *
  * A mapping has its pages inserted once and no vm_ops of ours: it holds pages,
- * not code. When a queue goes, the vmalloc area goes; pages that are still
+ * not code. When a queue goes, its memory goes; pages that are still
  * mapped stay with the process, old contents and all, until it unmaps them.
  */
 #include <linux/mm.h>
@@ -13,10 +13,28 @@
 
 #include "uet.h"
 
+/* A small queue is a page, not an area of vmalloc with all that belongs to it. */
+static void *uet_ring_alloc(size_t size, gfp_t gfp)
+{
+	gfp |= __GFP_ZERO | __GFP_NOWARN;
+	return size > PAGE_SIZE ? __vmalloc(size, gfp) :
+				  (void *)__get_free_page(gfp);
+}
+
 static void uet_ring_release(struct uet_ringbuf *rb)
 {
-	vfree(rb->hdr);
+	if (is_vmalloc_addr(rb->hdr))
+		vfree(rb->hdr);
+	else
+		free_page((unsigned long)rb->hdr);
 	kfree(rb);
+}
+
+static struct page *uet_ring_page(const struct uet_ringbuf *rb, unsigned long i)
+{
+	void *at = (void *)rb->hdr + i * PAGE_SIZE;
+
+	return is_vmalloc_addr(at) ? vmalloc_to_page(at) : virt_to_page(at);
 }
 
 static int uet_ring_share(struct uet_ringbuf *rb, struct ib_udata *udata)
@@ -56,9 +74,8 @@ struct uet_ringbuf *uet_ring_create(struct ib_udata *udata, u32 depth,
 	 * Pages that are mapped to a process are charged to it. How many there
 	 * are is its choice, so that there are too few deserves no warning.
 	 */
-	rb->hdr = __vmalloc(rb->size, (udata ? GFP_KERNEL_ACCOUNT :
-					       GFP_KERNEL) |
-				      __GFP_ZERO | __GFP_NOWARN);
+	rb->hdr = uet_ring_alloc(rb->size, udata ? GFP_KERNEL_ACCOUNT :
+						   GFP_KERNEL);
 	if (!rb->hdr)
 		goto err;
 	if (udata) {
@@ -138,7 +155,7 @@ static int uet_ring_map(const struct uet_ringbuf *rb,
 	if (!pages)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++)
-		pages[i] = vmalloc_to_page((void *)rb->hdr + i * PAGE_SIZE);
+		pages[i] = uet_ring_page(rb, i);
 	vm_flags_mod(vma, VM_DONTEXPAND | VM_DONTDUMP, VM_MAYEXEC);
 	err = vm_insert_pages(vma, vma->vm_start, pages, &left);
 	kvfree(pages);
