@@ -8,8 +8,6 @@
 #define MEM	(4u << 20)
 #define MESSAGE	8
 
-static struct side A, B;
-
 static inline void refused(const char *what, bool refused, int err)
 {
 	int have = errno;
@@ -57,11 +55,12 @@ static inline void complete(struct side *s, int n)
 
 static inline int limits_main(int argc, char **argv, const struct entry *entries)
 {
-	int first = pair_options(argc, argv, entries);
+	char **names = pair_options(argc, argv, entries, NULL);
 
 	side_open(&A, dev_a, addr_a, MEM, 1 << 17);
 	side_open(&B, dev_b, addr_b, MEM, 1 << 17);
-	pair_run(argv + first, entries);
+	for (; *names; names++)
+		pair_run(*names, entries);
 	side_close(&A);
 	side_close(&B);
 	return 0;

@@ -8,7 +8,7 @@
 #	max_qp_rd_atom max_qp_init_rd_atom max_res_rd_atom	reads
 #	max_cqe num_comp_vectors max_cq_count max_cq_period	completions, moderation
 #	max_srq_wr max_srq_sge				srq
-#	max_msg_sz					message
+#	max_msg_sz					message		--long
 #	max_mr_size					region		--long
 #	max_pkeys phys_port_cnt gid_tbl_len		pkeys, gids
 #	max_mcast_grp max_mcast_qp_attach max_total_mcast_qp_attach	groups, members
@@ -65,7 +65,7 @@ count() { # KIND
 for test in queues lists reads completions moderation srq; do
 	check "$test" run "$queues" $test
 done
-for test in message pkeys groups members; do
+for test in pkeys groups members; do
 	check "$test" run "$port" $test
 done
 check "gids" gids
@@ -73,6 +73,7 @@ for kind in pd cq qp srq job skey ranks; do
 	check "number: $kind" count $kind
 done
 if [ -n "$long" ]; then
+	check "message" run "$port" message
 	check "region" run "$port" region
 	for kind in mr mw ah jkey; do
 		check "number: $kind" count $kind

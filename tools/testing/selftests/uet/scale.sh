@@ -5,7 +5,7 @@
 # (scale_cm.c). Rows R6 (memory) and R7 (time) of the bench's table are printed and
 # written to build/scale/table.tsv.
 #
-# guests: uml uml-kasan
+# guests: uml
 # guests-long: uml uml-kasan
 # timeout: 900
 # mem: 3G

@@ -162,11 +162,13 @@ static const struct entry entries[] = {
 
 int main(int argc, char **argv)
 {
-	int first = pair_options(argc, argv, entries), h;
+	char **names = pair_options(argc, argv, entries, NULL);
+	int h;
 
 	side_open(&host[0], dev_a, addr_a, 0, 16);
 	side_open(&host[1], dev_b, addr_b, 0, 16);
-	pair_run(argv + first, entries);
+	for (; *names; names++)
+		pair_run(*names, entries);
 	for (h = 0; h < 2; h++)
 		side_close(&host[h]);
 	return 0;
