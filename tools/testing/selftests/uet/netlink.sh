@@ -271,7 +271,7 @@ concurrent_sets() {
 
 # Devices come and go while others list: those that stay are there once each time.
 dump_under_change() {
-	local i end=$((SECONDS + ${long:+2}5 * slow)) changes lists=0
+	local i end=$((SECONDS + ${long:+2}5 * (slow > 5 ? 5 : slow))) changes lists=0
 	need_hosts 1500
 	for i in 1 2 3 4 5 6; do
 		ip -n h1 link add "d$i" type dummy
@@ -303,6 +303,7 @@ dump_under_change() {
 # processes at a time.
 nonsense() {
 	local count=${long:+10}2000 first
+	[ $slow -le 5 ] || count=2000
 	need_hosts 1500
 	on_host 1 python3 "$here/netlink_fuzz.py" u1 1 "$count" &
 	first=$!

@@ -524,6 +524,7 @@ no_jobs() {
 # once each time, and what was heard is what happened.
 under_change() {
 	local rounds=${long:+1}1000 i changes lists
+	[ $slow -le 5 ] || rounds=1000
 	some
 	for i in 1 500000 16777215; do
 		uet1 job add u1 id $i gid-index "$gid4" peer-max 4
