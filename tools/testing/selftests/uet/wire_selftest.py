@@ -373,7 +373,7 @@ WRONG = [
     ("CLEAR_PSN ahead of the ACKs", edit(3, UET + 2, struct.pack(">h", 0)), "not acknowledged yet"),
     ("CLEAR_PSN going back", edit(8, UET + 2, struct.pack(">h", -5)), "went back"),
     ("CACK ahead of what was sent", edit(2, UET + 4, struct.pack(">I", seq(9))), "was the last sent"),
-    ("CACK going back", edit(10, UET + 4, struct.pack(">I", seq(2))), "went back"),
+    ("CACK going back", edit(10, UET + 4, struct.pack(">I", seq(0))), "went back"),
     ("SACK of what was not sent", edit(5, UET + 16, b"\x80"), "SACK of PSN"),
     ("RETX in the ACK of a first copy", edit(2, UET + 1, b"\x10"), "sent only once"),
     ("entropy not echoed", edit(2, UET - 8, b"\x12\x34"), "entropy"),
