@@ -96,9 +96,12 @@ no_qps() {
 	[ "$(rdma -j res show qp | jq '[.[] | select(.ifname == "n0" and .type == "RC")] | length')" = 0 ]
 }
 
+# Without serialize_overlap a block may be read while the next round writes it, which
+# fio itself says can fail.
 verified() { # SECONDS
 	timeout -k 5 $(($1 + 60 * slow)) fio --name=verify "--filename=$(disk)" --direct=1 --ioengine=libaio \
 		--rw=randrw --bs=16k --iodepth=16 --time_based "--runtime=$1" --verify=crc32c \
+		--serialize_overlap=1 \
 		--verify_backlog=64 --verify_fatal=1 --group_reporting --output="$tmp/fio"
 	grep -E 'IOPS|err=' "$tmp/fio"
 	grep -q 'err= 0' "$tmp/fio"
