@@ -557,7 +557,8 @@ static void uet_pdc_send_new(struct uet_pdc *pdc, struct uet_burst *b)
 	bool more;
 
 	more = uet_pdc_sends_on(pdc, &quota);
-	while (more) {
+	/* Asked again, since a packet may have failed: no memory, or its message. */
+	while (more && uet_pdc_can_send(pdc)) {
 		u32 psn = tx->next;
 		struct uet_desc *desc;
 
