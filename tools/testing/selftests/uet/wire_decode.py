@@ -53,7 +53,8 @@ KEYED = (OP["WRITE"], OP["READ"], FLUSH) + ATOMICS[:2]
 RC_OK = 1
 RC_MAX = 0x24
 NACK_CODES = set(range(0x01, 0x0C)) | set(range(0x0D, 0x1B)) | {0xFD, 0xFE, 0xFF}
-NACK_NO_PDC = (0x04, 0x05, 0x06, 0x0E, 0x0F)
+INV_DPDCID = 0x0E
+NACK_NO_PDC = (0x04, 0x05, 0x06, INV_DPDCID, 0x0F)
 NACK_NEW_START = 0x17
 
 
@@ -744,7 +745,9 @@ class Conversation:
         same = packet.ses_bytes == first.ses_bytes and packet.pds.type == first.pds.type
         # The reader may have its data, and the memory been written to, while only the ACK
         # was lost: then the data is that of now.
-        if packet.pds.next_hdr in (RESPONSE_DATA, RESPONSE_SMALL):
+        if packet.pds.type == CP:
+            same = same and packet.pds.ctl == first.pds.ctl
+        elif packet.pds.next_hdr in (RESPONSE_DATA, RESPONSE_SMALL):
             same = same and len(packet.payload) == len(first.payload)
         else:
             same = same and packet.payload == first.payload
@@ -939,7 +942,10 @@ class Conversation:
             return
         if side and pds.spdcid:
             self.learn_target(pdc, packet)
-        sent = pdc.dirs[1 - side].sent.get(psn_diff(pds.psn, pdc.start))
+        out = pdc.dirs[1 - side]
+        sent = out.sent.get(psn_diff(pds.psn, pdc.start))
+        if not sent and pds.code == INV_DPDCID and not pds.psn and out.closed_at is not None:
+            return      # a CLEAR, which has no PSN, came after the close command
         if not sent:
             check.bad("NACK of a PSN that was never sent")
             return

@@ -417,6 +417,38 @@ WRONG = [
 ]
 
 
+def closed_twice(frames):
+    """The ACK of the close command gets lost."""
+    time, frame = frames[19]
+    again = bytearray(frame)
+    again[UET + 1] |= 0x10
+    frames.insert(20, [time, bytes(again)])
+
+
+def nack(frames, place, psn, code):
+    """A NACK that does not name the target."""
+    head = struct.pack(">HBBIHHI", 10 << 11, code, 0, psn, 0, 0x21, 0)
+    frames.insert(place, [frames[place - 1][0], ipv4(B, A, 0xB8, EV, head)])
+
+
+def cleared_late(frames):
+    """A CLEAR comes after the close command, to a target that has forgotten the PDC."""
+    nack(frames, 21, 0, wire.INV_DPDCID)
+
+
+# what may happen although it is seldom seen
+ALLOWED = [
+    ("close command sent again", closed_twice),
+    ("CLEAR behind the close command", cleared_late),
+]
+WRONG += [
+    ("NACK of no PSN before the close command", lambda f: nack(f, 19, 0, wire.INV_DPDCID),
+     "never sent"),
+    ("close command sent again as NOOP",
+     both(closed_twice, edit(20, UET, struct.pack(">H", 11 << 11 | 0x18))), "differs"),
+]
+
+
 def decode(frames, *arguments):
     options = wire.parse_options(list(arguments))
     check, talk, count = wire.decode_frames(
@@ -448,9 +480,17 @@ def test_wrong():
             fail(f"{what}: '{word}' is not among {found}")
 
 
+def test_allowed():
+    for what, change in ALLOWED:
+        frames = conversation()
+        change(frames)
+        for text in decode(frames)[0]:
+            fail(f"{what}: {text}")
+
+
 def main():
     for test in (test_vectors, test_lengths, test_spoilt, test_trailers, test_conversation,
-                 test_crc_conversation, test_wrong):
+                 test_crc_conversation, test_wrong, test_allowed):
         before = len(failures)
         test()
         print(f"# {test.__name__}: {'FAILED' if len(failures) > before else 'ok'}")

@@ -451,11 +451,18 @@ static void uet_rx_drain(struct uet_pdc *pdc, struct uet_defer *d)
 	}
 }
 
-/* Close Command: everything is cleared and done with, 3.6. */
+/*
+ * Close Command: everything is cleared and done with, 3.6. It may overtake the
+ * last ACKs of read data; then it is as good as lost and comes again.
+ */
 static void uet_rx_close(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 			 const struct uet_rx *rx, struct uet_defer *d)
 {
-	if (pdc->tx.una != pdc->tx.next || !list_empty(&pdc->rdrsps)) {
+	if (list_empty(&pdc->rdrsps) && pdc->tx.una != pdc->tx.next) {
+		uet_stat_inc(pdc->fep, UET_STAT_DROP_EARLY_CLOSE);
+		return;
+	}
+	if (!list_empty(&pdc->rdrsps)) {
 		uet_nack(pdc->fep, pdc, pkt, rx, UET_NACK_CLOSING_IN_ERR, d);
 		uet_stat_inc(pdc->fep, UET_STAT_PDC_FAILED);
 		uet_pdc_kill(pdc, UET_ST_PROTO, d);

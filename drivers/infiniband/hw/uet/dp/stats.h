@@ -49,6 +49,7 @@
 	X(DROP_STALE_ACK, "drop_stale_ack")				\
 	X(DROP_STALE_NACK, "drop_stale_nack")				\
 	X(DROP_OUT_OF_WINDOW, "drop_out_of_window")			\
+	X(DROP_EARLY_CLOSE, "drop_early_close")				\
 	X(DROP_REORDER_FULL, "drop_reorder_full")			\
 	X(DROP_NO_MEMORY, "drop_no_memory")				\
 	X(DROP_CRC, "drop_crc")			/* wrong or missing */	\
