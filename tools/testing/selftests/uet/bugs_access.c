@@ -102,41 +102,71 @@ static void mem_05(void)
 		die("give back");
 }
 
-/* The region goes in the middle of a READ: at once, and the rest is refused. */
-static void mem_06(void)
+/* Was the region of @owner, of @len bytes, in use when it went? */
+static bool goes_under_way(struct side *owner, enum ibv_wr_opcode op,
+			   size_t len)
 {
-	size_t len = MEM / 2;
+	struct ibv_mr *mr = ibv_reg_mr(owner->pd, owner->mem + len, len, RIGHTS);
 	struct ibv_sge sge = piece(&A, 0, len);
-	unsigned int refused = 0;
-	struct ibv_mr *mr;
+	__u64 addr = (uintptr_t)B.mem;
+	__u32 rkey = B.mr->rkey;
 	struct ibv_wc wc;
 	__u64 start;
 
+	if (!mr)
+		die("reg_mr");
+	if (owner == &A) {
+		sge.addr = (uintptr_t)mr->addr;
+		sge.lkey = mr->lkey;
+	} else {
+		addr = (uintptr_t)mr->addr;
+		rkey = mr->rkey;
+	}
+	post(p.a, op, &sge, 1, addr, rkey, 0);
+	usleep(below(200000));
+	start = now_ns();
+	if (ibv_dereg_mr(mr))
+		die("dereg_mr");
+	errno = 0;
+	if (ms_since(start) > 100 * wait_s)
+		die("dereg_mr took %llu ms",
+		    (unsigned long long)ms_since(start));
+	next(&A, &wc);
+	if (wc.status != IBV_WC_SUCCESS)
+		expect_status(&wc, owner == &A ? IBV_WC_LOC_PROT_ERR :
+						 IBV_WC_REM_ACCESS_ERR);
+	reconnect();
+	return wc.status != IBV_WC_SUCCESS;
+}
+
+/*
+ * A region goes in the middle of a READ or a WRITE: at once, and the rest is
+ * refused. The packets of a WRITE whose region has gone here cannot be built.
+ */
+static void mem_06(void)
+{
+	static const struct {
+		const char *name;
+		struct side *owner;
+		enum ibv_wr_opcode op;
+	} ways[] = {
+		{ "read from", &B, IBV_WR_RDMA_READ },
+		{ "read into", &A, IBV_WR_RDMA_READ },
+		{ "written from", &A, IBV_WR_RDMA_WRITE },
+		{ "written to", &B, IBV_WR_RDMA_WRITE },
+	};
+	unsigned int n[ARRAY_SIZE(ways)] = {};
+
 	conn.timeout = 18;	/* 1 s: the link is slow */
 	pair_open(&A, &B, &p, &conn);
-	for (unsigned int i = 0; i < 12; i++) {
-		mr = ibv_reg_mr(B.pd, B.mem + len, len, RIGHTS);
-		if (!mr)
-			die("reg_mr");
-		post(p.a, IBV_WR_RDMA_READ, &sge, 1, (uintptr_t)mr->addr,
-		     mr->rkey, 0);
-		usleep(below(200000));
-		start = now_ns();
-		if (ibv_dereg_mr(mr))
-			die("dereg_mr");
-		errno = 0;
-		if (ms_since(start) > 100 * wait_s)
-			die("dereg_mr took %llu ms",
-			    (unsigned long long)ms_since(start));
-		next(&A, &wc);
-		if (wc.status != IBV_WC_SUCCESS) {
-			expect_status(&wc, IBV_WC_REM_ACCESS_ERR);
-			refused++;
-		}
-		reconnect();
+	for (unsigned int i = 0; i < 6 * ARRAY_SIZE(ways); i++) {
+		unsigned int way = i % ARRAY_SIZE(ways);
+
+		n[way] += goes_under_way(ways[way].owner, ways[way].op, MEM / 2);
 	}
-	if (!refused)
-		die("no READ was under way when its region went");
+	for (unsigned int i = 0; i < ARRAY_SIZE(ways); i++)
+		if (!n[i])
+			die("no region went while it was %s", ways[i].name);
 	works(&p);
 	pair_close(&p);
 }
