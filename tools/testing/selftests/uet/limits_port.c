@@ -26,13 +26,33 @@ static void *folded(size_t part, unsigned int n)
 	return at;
 }
 
+static void post_one(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	errno = ibv_post_send(qp, wr, &bad);
+	if (errno)
+		die("post");
+}
+
+/* The message ends well, and the same bytes are at both places. */
+static void moves(struct ibv_qp *qp, struct ibv_send_wr *wr, const void *src,
+		  const void *dst, size_t len)
+{
+	post_one(qp, wr);
+	complete(&A, 1);
+	errno = 0;
+	if (memcmp(src, dst, len))
+		die("bytes differ");
+}
+
 static void test_message(void)
 {
 	const unsigned int n = A.attr.max_sge;
 	const size_t most = A.port.max_msg_sz, part = most / n;
 	struct ibv_mr *from, *to, *more;
 	struct ibv_sge sge[n];
-	struct ibv_send_wr *bad, wr = {
+	struct ibv_send_wr wr = {
 		.sg_list = sge, .num_sge = n, .opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
 	};
@@ -59,23 +79,11 @@ static void test_message(void)
 	pair_open(&A, &B, &p, &conn);
 
 	doing = "WRITE";
-	errno = ibv_post_send(p.a, &wr, &bad);
-	if (errno)
-		die("post");
-	complete(&A, 1);
-	errno = 0;
-	if (memcmp(src, dst, part))
-		die("bytes differ");
+	moves(p.a, &wr, src, dst, part);
 	doing = "READ";
 	memset(src, 0, part);
 	wr.opcode = IBV_WR_RDMA_READ;
-	errno = ibv_post_send(p.a, &wr, &bad);
-	if (errno)
-		die("post");
-	complete(&A, 1);
-	errno = 0;
-	if (memcmp(src, dst, part))
-		die("bytes differ");
+	moves(p.a, &wr, src, dst, part);
 	doing = "SEND";
 	memset(dst, 0, part);
 	sge[0] = (struct ibv_sge){ (uintptr_t)dst, most, to->lkey };
@@ -83,22 +91,14 @@ static void test_message(void)
 		die("receive");
 	sge[0] = (struct ibv_sge){ (uintptr_t)src, part, from->lkey };
 	wr.opcode = IBV_WR_SEND;
-	errno = ibv_post_send(p.a, &wr, &bad);
-	if (errno)
-		die("post");
-	complete(&A, 1);
+	moves(p.a, &wr, src, dst, part);
 	next(&B, &wc);
 	expect_status(&wc, IBV_WC_SUCCESS);
 	expect("bytes", wc.byte_len, most);
-	errno = 0;
-	if (memcmp(src, dst, part))
-		die("bytes differ");
 
 	doing = "a byte too many";
 	sge[0] = (struct ibv_sge){ (uintptr_t)dst, part + 1, more->lkey };
-	errno = ibv_post_send(p.a, &wr, &bad);
-	if (errno)
-		die("post");
+	post_one(p.a, &wr);
 	next(&A, &wc);
 	expect_status(&wc, IBV_WC_LOC_LEN_ERR);
 	pair_close(&p);

@@ -6,19 +6,15 @@
  *
  *	scale [-a DEV] [-A ADDR] [-b DEV] [-B ADDR] [-w SECONDS] [-n PEERS] [-o FIGURES]
  *	      [-e] TEST...
- *
- * -e: memory is measured, and held against the goals.
  */
 #include "ru_jobs.h"
 #include "figures.h"
-
-#include <getopt.h>
 
 #define JOB		0x5ca1e
 #define PAIR		0x3005		/* RI 3, PIDonFEP 5 */
 #define WINDOW		48		/* messages under way at a time */
 
-static unsigned int peers = 500;
+static unsigned int peers;
 static bool ipv6;		/* peers are behind fd64:: */
 static struct member a, b;
 static struct ibv_ah **ahs;		/* by peer; NULL: by rank */
@@ -419,73 +415,40 @@ static void test_sender(void)
 	_exit(0);
 }
 
-static const struct {
-	const char *name;
-	void (*fn)(void);
-} tests[] = {
+static const struct entry tests[] = {
 	{ "peers", test_peers },
 	{ "ranks", test_ranks },
 	{ "sender", test_sender },
+	{ }
 };
 
-static void run(const char *name)
+static void option(int opt)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(tests); i++) {
-		if (strcmp(tests[i].name, name))
-			continue;
-		doing = name;
-		tests[i].fn();
-		return;
-	}
-	die("no test %s", name);
+	if (opt == 'o')
+		figures_open(optarg);
+	else
+		figures_exact = true;
 }
 
 int main(int argc, char **argv)
 {
-	const char *dev[2] = { "u1", "u2" };
-	const char *addr[2] = { "10.0.0.1", "10.0.0.2" };
-	int opt, h;
+	static const struct pair_more more = {
+		.options = "o:e",
+		.option = option,
+		.usage = "  -o FIGURES           file for what is measured\n"
+			 "  -e                   measure memory, and hold it against the goals\n",
+	};
+	char **names = pair_options(argc, argv, tests, &more);
 
-	while ((opt = getopt(argc, argv, "a:A:b:B:w:n:o:e")) != -1) {
-		switch (opt) {
-		case 'a':
-			dev[0] = optarg;
-			break;
-		case 'A':
-			addr[0] = optarg;
-			break;
-		case 'b':
-			dev[1] = optarg;
-			break;
-		case 'B':
-			addr[1] = optarg;
-			break;
-		case 'w':
-			wait_s = atoi(optarg);
-			break;
-		case 'n':
-			peers = atoi(optarg);
-			break;
-		case 'o':
-			figures_open(optarg);
-			break;
-		case 'e':
-			figures_exact = true;
-			break;
-		default:
-			return 2;
-		}
-	}
+	peers = rounds;
 	if (!peers || peers > MEM_SIZE / 8)
-		return 2;
-	ipv6 = strchr(addr[0], ':');
-	for (h = 0; h < 2; h++)
-		side_open(&host[h], dev[h], addr[h], 0, 16);
-	for (; optind < argc; optind++)
-		run(argv[optind]);
-	for (h = 0; h < 2; h++)
-		side_close(&host[h]);
+		die("-n: 1 to %zu", (size_t)MEM_SIZE / 8);
+	ipv6 = strchr(addr_a, ':');
+	side_open(&host[0], dev_a, addr_a, 0, 16);
+	side_open(&host[1], dev_b, addr_b, 0, 16);
+	for (; *names; names++)
+		pair_run(*names, tests);
+	side_close(&host[0]);
+	side_close(&host[1]);
 	return 0;
 }
