@@ -97,7 +97,13 @@ mixed() { # HOST: the one with trailers
 	pair tcp:18515 4 -g ibv_rc_pingpong -s 100000 -n 10 -c
 }
 
-# The setting may change at any time. What is under way then is lost and sent again.
+# Data moves, or all of it has come.
+going() { # RUNNER ACKS-BEFORE
+	! kill -0 "$1" 2>/dev/null || [ "$(sum rx_acks)" -gt "$2" ]
+}
+
+# The setting may change at any time. What is under way then is lost and sent again;
+# while the sides differ nothing gets through, so let something before the next change.
 switched() {
 	local state runner drops
 	need_hosts 1500
@@ -109,7 +115,7 @@ switched() {
 		for state in on off; do
 			crc 1 $state
 			crc 2 $state
-			read -rt 0.05 <> <(:) || :
+			busywait $((10 * slow)) going $runner "$(sum rx_acks)"
 		done
 	done
 	both on
