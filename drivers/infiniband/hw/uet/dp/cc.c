@@ -19,10 +19,10 @@ static void uet_fixed_init(struct uet_cc *cc, u32 mtu)
 	cc->max_packets = UET_FIXED_PACKETS;
 }
 
-static bool uet_fixed_may_send(const struct uet_cc *cc, u32 bytes)
+static bool uet_fixed_may_send(const struct uet_cc *cc, u32 bytes, u32 packets)
 {
 	return cc->inflight + bytes <= cc->window &&
-	       cc->packets < cc->max_packets;
+	       cc->packets + packets <= cc->max_packets;
 }
 
 static void uet_fixed_sent(struct uet_cc *cc, u32 bytes)

@@ -11,7 +11,7 @@ struct uet_cc;
  * struct uet_cc_ops - a congestion control algorithm
  * @name: shown to users
  * @init: start state for packets of up to @mtu bytes of payload
- * @may_send: may a packet of @bytes leave now?
+ * @may_send: may @packets leave now that have @bytes together?
  * @sent: a packet of @bytes left
  * @acked: @bytes arrived; @rtt_ns is a round trip sample or 0, @ecn: the
  *	packet was marked
@@ -22,7 +22,7 @@ struct uet_cc;
 struct uet_cc_ops {
 	const char *name;
 	void (*init)(struct uet_cc *cc, u32 mtu);
-	bool (*may_send)(const struct uet_cc *cc, u32 bytes);
+	bool (*may_send)(const struct uet_cc *cc, u32 bytes, u32 packets);
 	void (*sent)(struct uet_cc *cc, u32 bytes);
 	void (*acked)(struct uet_cc *cc, u32 bytes, u64 rtt_ns, bool ecn);
 	void (*lost)(struct uet_cc *cc, u32 bytes);

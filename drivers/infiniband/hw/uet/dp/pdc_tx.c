@@ -420,7 +420,7 @@ static void uet_pdc_resend(struct uet_pdc *pdc, struct uet_burst *b)
 		if (!(desc->flags & UET_DESC_LOST))
 			continue;
 		if (pdc->paused ||
-		    !pdc->cc.ops->may_send(&pdc->cc, uet_desc_cost(desc)))
+		    !pdc->cc.ops->may_send(&pdc->cc, uet_desc_cost(desc), 1))
 			return;
 		desc->flags &= ~UET_DESC_LOST;
 		tx->lost--;
@@ -466,7 +466,7 @@ static bool uet_pdc_can_send(struct uet_pdc *pdc)
 		return false;
 	return tx->next - tx->cack <= tx->mpr &&
 	       pdc->cc.ops->may_send(&pdc->cc, uet_pdc_next_len(pdc) +
-				     UET_TX_PKT_COST) &&
+				     UET_TX_PKT_COST, 1) &&
 	       uet_tx_grow(tx);
 }
 
@@ -531,17 +531,22 @@ static void uet_pdc_take_msg(struct uet_pdc *pdc)
 /*
  * A burst costs the stack as much as a packet does, and what an ACK has made
  * room for becomes a burst: small ones would stay small for ever. So wait until
- * there is room for a full one, or for all that is left. What is in flight
- * makes that room; if nothing is, do not wait.
+ * there is room for a full one, or for all that is left; READs weigh little,
+ * but are packets, too. What is in flight makes that room; if nothing is, do
+ * not wait.
  */
 static bool uet_pdc_awaits_room(const struct uet_pdc *pdc, u32 *quota)
 {
 	const struct uet_cc *cc = &pdc->cc;
+	u32 bytes, packets;
 
 	if (*quota)
 		return false;
-	*quota = min3((u64)pdc->tx.burst, pdc->queued, (u64)cc->window / 2);
-	return *quota && cc->inflight && !cc->ops->may_send(cc, *quota);
+	bytes = min3((u64)pdc->tx.burst, pdc->queued, (u64)cc->window / 2);
+	packets = (u32)min(pdc->queued, (u64)pdc->mtu * cc->max_packets / 2) /
+		  pdc->mtu;
+	*quota = max(bytes, packets * UET_TX_PKT_COST);
+	return cc->inflight && !cc->ops->may_send(cc, bytes, packets);
 }
 
 /* @quota: bytes that may leave until the question is asked again */
