@@ -28,6 +28,7 @@
  * @linear: copied packets are put into the linear part, else into @chunk
  * @chunk: where the next copied packet goes, or NULL: a new piece is due
  * @room: bytes left in @chunk
+ * @stamp: when what is in it was built, in uet_stamp() units, or 0
  * @full: bytes of the last burst that had no room for the next packet, or 0
  */
 struct uet_burst {
@@ -49,6 +50,7 @@ struct uet_burst {
 	bool linear;
 	void *chunk;
 	u32 room;
+	u32 stamp;
 	u32 full;
 };
 

@@ -348,9 +348,9 @@ struct uet_pdc {
 };
 
 /* Send times: 1.024 us, wraps after 73 minutes. */
-static inline u32 uet_stamp(void)
+static inline u32 uet_stamp(ktime_t now)
 {
-	return ktime_get_ns() >> 10;
+	return ktime_to_ns(now) >> 10;
 }
 
 static inline struct uet_desc *uet_tx_desc(struct uet_tx *tx, u32 psn)
@@ -442,7 +442,7 @@ void uet_pdc_timer_init(struct uet_pdc *pdc);
 void uet_pdc_timer_stop(struct uet_pdc *pdc);
 void uet_pdc_expect(struct uet_pdc *pdc, enum uet_pdc_event ev, u64 ns);
 void uet_pdc_expect_not(struct uet_pdc *pdc, enum uet_pdc_event ev);
-void uet_pdc_arm_rto(struct uet_pdc *pdc);
+void uet_pdc_arm_rto(struct uet_pdc *pdc, ktime_t now);
 bool uet_pdc_quiet(const struct uet_pdc *pdc);
 u64 uet_tx_rto_ns(const struct uet_tx *tx);
 

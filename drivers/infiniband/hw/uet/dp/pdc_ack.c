@@ -13,9 +13,9 @@
 /* Packets may overtake each other by a quarter round trip, at least this. */
 #define UET_REORDER_MIN		100	/* uet_stamp() units */
 
-static void uet_tx_rtt(struct uet_tx *tx, u32 stamp)
+static void uet_tx_rtt(struct uet_tx *tx, u32 stamp, ktime_t now)
 {
-	u64 ns = (u64)(uet_stamp() - stamp) << 10;
+	u64 ns = (u64)(uet_stamp(now) - stamp) << 10;
 	u32 rtt = min_t(u64, max_t(u64, ns, 1), NSEC_PER_SEC);
 	u32 err;
 
@@ -111,7 +111,7 @@ void uet_desc_answered(struct uet_pdc *pdc, u32 psn,
 
 /**
  * uet_tx_release - let go of descriptors that are done with
- * @pdc: locked
+ * @pdc: locked; something came just now
  * @d: collector
  */
 void uet_tx_release(struct uet_pdc *pdc, struct uet_defer *d)
@@ -135,9 +135,9 @@ void uet_tx_release(struct uet_pdc *pdc, struct uet_defer *d)
 	}
 	if (tx->una == old)
 		return;
-	tx->progress = ktime_get();
+	tx->progress = pdc->last_rx;
 	tx->backoff = 0;
-	uet_pdc_arm_rto(pdc);
+	uet_pdc_arm_rto(pdc, tx->progress);
 }
 
 /* The old value of an atomic, 4.11; big-endian like the operands. */
@@ -321,7 +321,7 @@ static void uet_ack_psn(struct uet_pdc *pdc, const struct sk_buff *skb,
 	}
 	if (!desc->retx && !(pkt->flags & UET_ACK_RETX) &&
 	    !(desc->flags & UET_DESC_RECEIVED))
-		uet_tx_rtt(&pdc->tx, desc->stamp);
+		uet_tx_rtt(&pdc->tx, desc->stamp, pdc->last_rx);
 	uet_desc_received(pdc, psn);
 	if (pkt->next == UET_NEXT_NONE) {
 		/* No response: that is enough for a control packet only. */

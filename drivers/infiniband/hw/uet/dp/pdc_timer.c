@@ -51,6 +51,13 @@ static void uet_pdc_set_timer(struct uet_pdc *pdc)
 	hrtimer_start(&pdc->timer, next, HRTIMER_MODE_ABS_SOFT);
 }
 
+static void uet_pdc_expect_at(struct uet_pdc *pdc, enum uet_pdc_event ev,
+			      ktime_t at)
+{
+	pdc->deadline[ev] = at;
+	uet_pdc_set_timer(pdc);
+}
+
 /**
  * uet_pdc_expect - an event is due unless something happens before
  * @pdc: locked
@@ -59,8 +66,7 @@ static void uet_pdc_set_timer(struct uet_pdc *pdc)
  */
 void uet_pdc_expect(struct uet_pdc *pdc, enum uet_pdc_event ev, u64 ns)
 {
-	pdc->deadline[ev] = ktime_add_ns(ktime_get(), ns);
-	uet_pdc_set_timer(pdc);
+	uet_pdc_expect_at(pdc, ev, ktime_add_ns(ktime_get(), ns));
 }
 
 /**
@@ -76,14 +82,15 @@ void uet_pdc_expect_not(struct uet_pdc *pdc, enum uet_pdc_event ev)
 /**
  * uet_pdc_arm_rto - wait for ACKs if there is anything to wait for
  * @pdc: locked
+ * @now: the time, as it was read for this packet or burst
  */
-void uet_pdc_arm_rto(struct uet_pdc *pdc)
+void uet_pdc_arm_rto(struct uet_pdc *pdc, ktime_t now)
 {
 	if (pdc->tx.una == pdc->tx.next)
 		uet_pdc_expect_not(pdc, UET_EV_ACK_NOT_SEEN);
 	else
-		uet_pdc_expect(pdc, UET_EV_ACK_NOT_SEEN,
-			       uet_tx_rto_ns(&pdc->tx));
+		uet_pdc_expect_at(pdc, UET_EV_ACK_NOT_SEEN,
+				  ktime_add_ns(now, uet_tx_rto_ns(&pdc->tx)));
 }
 
 static bool uet_pdc_out_of_budget(const struct uet_pdc *pdc)
@@ -121,7 +128,7 @@ static void uet_pdc_ack_not_seen(struct uet_pdc *pdc, struct uet_defer *d)
 	/* Everything may be gone; let the resend leave in any case. */
 	pdc->cc.ops->init(&pdc->cc, pdc->mtu);
 	uet_pdc_pump(pdc, d);
-	uet_pdc_arm_rto(pdc);
+	uet_pdc_arm_rto(pdc, ktime_get());
 }
 
 static void uet_pdc_ack_owed(struct uet_pdc *pdc, struct uet_defer *d)

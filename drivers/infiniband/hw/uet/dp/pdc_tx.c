@@ -287,7 +287,10 @@ static void uet_desc_xmit(struct uet_pdc *pdc, u32 psn, bool ar,
 		uet_desc_orphan(pdc, desc, b->d);
 		err = uet_desc_build(pdc, psn, desc, ar, b);
 	}
-	desc->stamp = uet_stamp();
+	/* One for the burst: the clock may cost as much as a packet's headers. */
+	if (!b->stamp)
+		b->stamp = uet_stamp(ktime_get());
+	desc->stamp = b->stamp;
 	if (err) {
 		/* No memory, for now: as if it got lost, and soon sent again. */
 		if (err == -ENOMEM)
@@ -652,7 +655,7 @@ void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d)
 	if (b.full)
 		tx->burst = b.full;
 	if (was_empty && tx->una != tx->next)
-		uet_pdc_arm_rto(pdc);
+		uet_pdc_arm_rto(pdc, tx->progress);
 	if (tx->clear_owed) {
 		tx->clear_owed = false;
 		uet_pdc_send_ctl(pdc, UET_CTL_CLEAR_COMMAND, 0, tx->una - 1, d);
@@ -695,7 +698,7 @@ void uet_pdc_close(struct uet_pdc *pdc, struct uet_defer *d)
 	uet_stat_inc(pdc->fep, UET_STAT_TX_CPS);
 	uet_desc_xmit(pdc, psn, true, &b);
 	uet_burst_flush(&b);
-	uet_pdc_arm_rto(pdc);
+	uet_pdc_arm_rto(pdc, pdc->tx.progress);
 }
 
 static void uet_pdc_orphan_msg(struct uet_pdc *pdc, const struct uet_msg *msg)
