@@ -60,7 +60,7 @@ connect() { # FAMILY
 big=$((4 * 1024 * 1024 + 3))
 rounds=50
 [ -z "$long" ] || big=$((16 * 1024 * 1024 + 3)) rounds=500
-[ $slow -eq 1 ] || big=300000 rounds=10
+[ $slow -eq 1 ] || big=2000000 rounds=10
 
 rc=(rc_send rc_send_imm rc_write rc_write_imm rc_read rc_mix rc_64_qps rc_fence)
 ru=()
