@@ -102,9 +102,9 @@ verified() { # SECONDS
 	timeout -k 5 $(($1 + 60 * slow)) fio --name=verify "--filename=$(disk)" --direct=1 --ioengine=libaio \
 		--rw=randrw --bs=16k --iodepth=16 --time_based "--runtime=$1" --verify=crc32c \
 		--serialize_overlap=1 \
-		--verify_backlog=64 --verify_fatal=1 --group_reporting --output="$tmp/fio"
+		--verify_backlog=64 --verify_fatal=1 --group_reporting --output="$tmp/fio" || :
 	grep -E 'IOPS|err=' "$tmp/fio"
-	grep -q 'err= 0' "$tmp/fio"
+	grep -q 'err= 0' "$tmp/fio" || { cat "$tmp/fio"; dmesg | tail -n 20; return 1; }
 }
 
 # Large pieces besides, written and read back
