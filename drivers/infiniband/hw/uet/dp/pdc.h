@@ -294,6 +294,7 @@ struct uet_flow_key {
  * @probe: after a refusal one packet at a time, until one is let in
  * @paused: nothing new is sent until UET_EV_RESUME
  * @rnr_backoff: doubles the RNR wait
+ * @now: the time, read once for the ACK, burst or late delivery under way
  * @last_rx: when the peer was last heard
  * @timer: fires at the earliest of @deadline
  * @timer_at: when the timer is set to fire, KTIME_MAX: not set
@@ -338,6 +339,7 @@ struct uet_pdc {
 	bool paused;
 	u8 rnr_backoff;
 
+	ktime_t now;
 	ktime_t last_rx;
 	struct hrtimer timer;
 	ktime_t timer_at;

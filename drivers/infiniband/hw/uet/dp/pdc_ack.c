@@ -111,7 +111,7 @@ void uet_desc_answered(struct uet_pdc *pdc, u32 psn,
 
 /**
  * uet_tx_release - let go of descriptors that are done with
- * @pdc: locked; something came just now
+ * @pdc: locked; @pdc->now is set
  * @d: collector
  */
 void uet_tx_release(struct uet_pdc *pdc, struct uet_defer *d)
@@ -135,7 +135,7 @@ void uet_tx_release(struct uet_pdc *pdc, struct uet_defer *d)
 	}
 	if (tx->una == old)
 		return;
-	tx->progress = pdc->last_rx;
+	tx->progress = pdc->now;
 	tx->backoff = 0;
 	uet_pdc_arm_rto(pdc, tx->progress);
 }
@@ -321,7 +321,7 @@ static void uet_ack_psn(struct uet_pdc *pdc, const struct sk_buff *skb,
 	}
 	if (!desc->retx && !(pkt->flags & UET_ACK_RETX) &&
 	    !(desc->flags & UET_DESC_RECEIVED))
-		uet_tx_rtt(&pdc->tx, desc->stamp, pdc->last_rx);
+		uet_tx_rtt(&pdc->tx, desc->stamp, pdc->now);
 	uet_desc_received(pdc, psn);
 	if (pkt->next == UET_NEXT_NONE) {
 		/* No response: that is enough for a control packet only. */
@@ -405,7 +405,8 @@ void uet_pdc_rx_ack(struct uet_fep *fep, struct sk_buff *skb,
 		uet_stat_inc(fep, UET_STAT_DROP_STALE_ACK);
 		goto unlock;
 	}
-	pdc->last_rx = ktime_get();
+	pdc->now = ktime_get();
+	pdc->last_rx = pdc->now;
 	if (pkt->type != UET_PDS_ACK && ack->mpr &&
 	    !uet_psn_before(ack->cack_psn, pdc->tx.cack))
 		pdc->tx.mpr = min_t(u32, ack->mpr * UET_MPR_UNIT,

@@ -458,14 +458,14 @@ static void uet_rx_drain(struct uet_pdc *pdc, struct uet_defer *d)
 static void uet_rx_close(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 			 const struct uet_rx *rx, struct uet_defer *d)
 {
-	if (list_empty(&pdc->rdrsps) && pdc->tx.una != pdc->tx.next) {
-		uet_stat_inc(pdc->fep, UET_STAT_DROP_EARLY_CLOSE);
-		return;
-	}
 	if (!list_empty(&pdc->rdrsps)) {
 		uet_nack(pdc->fep, pdc, pkt, rx, UET_NACK_CLOSING_IN_ERR, d);
 		uet_stat_inc(pdc->fep, UET_STAT_PDC_FAILED);
 		uet_pdc_kill(pdc, UET_ST_PROTO, d);
+		return;
+	}
+	if (pdc->tx.una != pdc->tx.next) {
+		uet_stat_inc(pdc->fep, UET_STAT_DROP_EARLY_CLOSE);
 		return;
 	}
 	uet_rx_clear(pdc, pkt->psn - 1);
@@ -522,6 +522,7 @@ static void uet_rx_new(struct uet_pdc *pdc, struct sk_buff *skb,
  */
 void uet_pdc_deliver(struct uet_pdc *pdc, struct uet_defer *d)
 {
+	pdc->now = ktime_get();
 	uet_rx_drain(pdc, d);
 	if (pdc->state == UET_PDC_DEAD)
 		return;
@@ -645,7 +646,8 @@ static struct uet_pdc *uet_rx_begin(struct uet_fep *fep,
 		uet_nack(fep, NULL, pkt, rx, nack, d);
 		return NULL;
 	}
-	pdc->last_rx = ktime_get();
+	pdc->now = ktime_get();
+	pdc->last_rx = pdc->now;
 	if (pdc->deadline[UET_EV_IDLE] == KTIME_MAX)
 		uet_pdc_expect(pdc, UET_EV_IDLE, NSEC_PER_SEC);
 	/* Stays locked; sparse cannot tell, as it depends on the result */
