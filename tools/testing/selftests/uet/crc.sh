@@ -24,13 +24,9 @@ both() { # on|off
 
 moved() { # COUNTER BEFORE
 	local now
-	now=$(($(counter u1 "$1") + $(counter u2 "$1")))
+	now=$(both_counters "$1")
 	echo "$1 moved by $((now - $2))"
 	[ "$now" -gt "$2" ]
-}
-
-sum() { # COUNTER
-	echo $(($(counter u1 "$1") + $(counter u2 "$1")))
 }
 
 # with MTU OPTION... TEST...
@@ -40,7 +36,7 @@ with() {
 	need_hosts "$mtu"
 	gso_max_segs 65535
 	both on
-	drops=$(sum drop_crc)
+	drops=$(both_counters drop_crc)
 	limit 60 "$data" -w $((20 * slow)) "$@"
 	! moved drop_crc "$drops"
 }
@@ -72,7 +68,7 @@ damaged() { # FAMILY TEST...
 	need_hosts 1500
 	neighbours
 	both on
-	drops=$(sum drop_crc)
+	drops=$(both_counters drop_crc)
 	netem_on corrupt 2%
 	limit 80 "$data" -A "$(address 1 "$family")" -B "$(address 2 "$family")" -m 1024 -M 100000 -n 20 \
 		-w $((60 * slow)) "$@"
@@ -99,7 +95,7 @@ mixed() { # HOST: the one with trailers
 
 # Data moves, or all of it has come.
 going() { # RUNNER ACKS-BEFORE
-	! kill -0 "$1" 2>/dev/null || [ "$(sum rx_acks)" -gt "$2" ]
+	! kill -0 "$1" 2>/dev/null || [ "$(both_counters rx_acks)" -gt "$2" ]
 }
 
 # The setting may change at any time. What is under way then is lost and sent again;
@@ -107,7 +103,7 @@ going() { # RUNNER ACKS-BEFORE
 switched() {
 	local state runner drops
 	need_hosts 1500
-	drops=$(sum drop_crc)
+	drops=$(both_counters drop_crc)
 	both off
 	limit 60 "$data" -m 1024 -M 100000 -n 1000 -w $((40 * slow)) rc_send rc_write rc_read ru_mix >"$tmp/data" 2>&1 &
 	runner=$!
@@ -115,7 +111,7 @@ switched() {
 		for state in on off; do
 			crc 1 $state
 			crc 2 $state
-			busywait $((10 * slow)) going $runner "$(sum rx_acks)"
+			busywait $((10 * slow)) going $runner "$(both_counters rx_acks)"
 		done
 	done
 	both on

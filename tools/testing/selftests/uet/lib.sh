@@ -314,6 +314,10 @@ counter() { # DEVICE NAME...: the sum
 	done | awk '{ sum += $1 } END { printf "%d\n", sum }'
 }
 
+both_counters() { # NAME...: the sum of both hosts
+	echo $(($(counter u1 "$@") + $(counter u2 "$@")))
+}
+
 # ---------------------------------------------------------------------------
 # Programs
 

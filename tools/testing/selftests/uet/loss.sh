@@ -25,11 +25,11 @@ through() {
 	read -ra arguments <<<"$1"
 	shift 3
 	need_single "$mtu"
-	before=$(($(counter u1 "${retransmits[@]}") + $(counter u2 "${retransmits[@]}")))
+	before=$(both_counters "${retransmits[@]}")
 	netem_on "${arguments[@]}"
 	limit "$seconds" "$data" -m 1024 -w $((seconds * slow)) "$@" || code=$?
 	netem_off
-	after=$(($(counter u1 "${retransmits[@]}") + $(counter u2 "${retransmits[@]}")))
+	after=$(both_counters "${retransmits[@]}")
 	echo "$((after - before)) packets were sent again"
 	[ $code -eq 0 ] || return $code
 	case ${arguments[*]} in

@@ -135,19 +135,15 @@ lossy() { # NETEM-ARGUMENTS TEST...
 	for dev in b1 b2; do
 		tc -n wire qdisc replace dev $dev root netem limit 100000 "${arguments[@]}"
 	done
-	failed=$(failed_pdcs)
+	failed=$(both_counters pdc_failed)
 	# an answer may get lost until the budget of the connection is used up
 	seen --mtu 1024 --syn-grace 4000 -- limit 120 "$data" -m 1024 -M 100000 -n 6 -w $((30 * slow)) "$@"
 	for dev in b1 b2; do
 		tc -n wire qdisc del dev $dev root
 	done
-	failed=$(($(failed_pdcs) - failed))
+	failed=$(($(both_counters pdc_failed) - failed))
 	echo "# $failed PDCs failed"
 	[ $failed = 0 ]
-}
-
-failed_pdcs() {
-	echo $(($(counter u1 pdc_failed) + $(counter u2 pdc_failed)))
 }
 
 pingpong() { # PROGRAM FAMILY
