@@ -513,11 +513,13 @@ static void uet_burst_undone(struct kunit *test)
 	struct uet_payload pl = { .sge = sge, .nr_sge = 2, .len = 4096 };
 	u32 frags, truesize, len;
 	struct uet_burst b;
-	struct uet_pkt pkt;
+	struct uet_pkt *pkt;
 
+	pkt = kunit_kzalloc(test, sizeof(*pkt), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pkt);
 	uet_mem_init(&gone, uet_fake_mem_release);
 	uet_mem_kill(&gone);
-	uet_fake_pkt(&pkt, 2, 4096);
+	uet_fake_pkt(pkt, 2, 4096);
 	local_bh_disable();
 	uet_burst_init(&b, &f->path, cpu_to_be16(UET_FAKE_PORT), false, &f->d);
 	b.more = true;
@@ -526,7 +528,7 @@ static void uet_burst_undone(struct kunit *test)
 	frags = skb_shinfo(b.skb)->nr_frags;
 	truesize = b.skb->truesize;
 	len = b.skb->len;
-	KUNIT_EXPECT_EQ(test, uet_burst_add(&b, &pkt, &pl), -EACCES);
+	KUNIT_EXPECT_EQ(test, uet_burst_add(&b, pkt, &pl), -EACCES);
 	KUNIT_EXPECT_EQ(test, skb_shinfo(b.skb)->nr_frags, frags);
 	KUNIT_EXPECT_EQ(test, b.skb->truesize, truesize);
 	KUNIT_EXPECT_EQ(test, b.skb->len, len);
