@@ -111,7 +111,7 @@ seen() {
 	# idle PDCs are closed: the capture has all of their life
 	busywait $((20 * slow)) no_pdcs || { uet -n h1 pdc show; uet -n h2 pdc show; }
 	capture_stop
-	python3 "$here/wire_decode.py" --ack-grace $((20 * slow)) "${options[@]}" \
+	python3 "$here/wire_decode.py" "${options[@]}" \
 		"$tmp/v1.pcap" "$tmp/v2.pcap"
 }
 
@@ -137,7 +137,7 @@ lossy() { # NETEM-ARGUMENTS TEST...
 	done
 	failed=$(both_counters pdc_failed)
 	# an answer may get lost until the budget of the connection is used up
-	seen --mtu 1024 --syn-grace 4000 -- limit 120 "$data" -m 1024 -M 100000 -n 6 -w $((30 * slow)) "$@"
+	seen --mtu 1024 -- limit 120 "$data" -m 1024 -M 100000 -n 6 -w $((30 * slow)) "$@"
 	for dev in b1 b2; do
 		tc -n wire qdisc del dev $dev root
 	done
