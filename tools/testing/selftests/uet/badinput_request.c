@@ -499,6 +499,7 @@ void t_datagram(void)
 void t_peer(void)
 {
 	const struct conn c = { .depth = 4, .sge = 1, .timeout = 8, .retry = 1 };
+	const struct conn right = { .depth = 4, .sge = 1 };
 	struct ibv_send_wr wr = {
 		.wr_id = 1, .opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
@@ -509,7 +510,7 @@ void t_peer(void)
 	struct pair p;
 	int i;
 
-	pair_open(&A, &B, &p, &c);
+	pair_open(&A, &B, &p, &right);
 	for (i = 0; i < 3; i++) {
 		static const char * const what[] = {
 			"to a QP number that is not there",

@@ -130,6 +130,16 @@ static inline __u64 ms_since(__u64 start)
 	return (now_ns() - start) / 1000000;
 }
 
+/* Longer than a processor of a busy host stands still, less than all retries take */
+static inline void not_stuck(__u64 start, const char *what)
+{
+	__u64 ms = ms_since(start);
+
+	errno = 0;
+	if (ms > 500 * wait_s)
+		die("%s took %llu ms", what, (unsigned long long)ms);
+}
+
 static inline int bugs_main(int argc, char **argv, const struct entry *entries)
 {
 	rnd_state = now_ns() | 1;

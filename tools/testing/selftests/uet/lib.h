@@ -121,7 +121,7 @@ struct conn {
 	__u32 inline_data;
 	bool sig_all;
 	int path_mtu;		/* active_mtu */
-	int timeout;		/* 14; -1: none */
+	int timeout;		/* 16: with 7 retries, 8.6 s; -1: none */
 	int retry, rnr_retry;	/* 7; -1: none */
 	int min_rnr;		/* 1 = 10 us */
 	int access;		/* all; -1: none */
