@@ -5,7 +5,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan
-# timeout: 300
+# timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
@@ -26,30 +26,29 @@ fast_queue() {
 	tc -n h2 qdisc del dev v2 root
 }
 
-# Bytes that the driver's sockets have in queues, as ss tells
-queued() { # HOST
-	on_host "$1" ss -Huanm 'sport = 4793' | sed -n 's/.*skmem:(.*,t\([0-9]*\),tb.*/\1/p' |
-		awk '{ sum += $1 } END { print sum + 0 }'
-}
-
-# watch PID: prints the largest amount that was queued on host 1 while PID ran
+# watch_queue PID: the most bytes that the driver's sockets of host 1 had in queues
+# while PID ran, as ss tells
 watch_queue() {
-	local now most=0
-	while kill -0 "$1" 2>/dev/null; do
-		now=$(queued 1)
-		[ "$now" -le "$most" ] || most=$now
-		read -rt 0.02 <> <(:) || :
-	done
-	echo "$most"
+	# shellcheck disable=SC2016 # for the shell there
+	on_host 1 bash -c '
+		while kill -0 "$1" 2>/dev/null; do
+			ss -Huanm "sport = 4793"
+			echo
+			read -rt 0.01 <> <(:)
+		done' bash "$1" |
+		awk -F '[(,]' '
+			!NF { if (sum > most) most = sum; sum = 0 }
+			{ for (i = 2; i <= NF; i++) if ($i ~ /^t[0-9]/) sum += substr($i, 2) }
+			END { print most + 0 }'
 }
 
-# through SEGS PACKETS BYTES-QUEUED-AT-MOST OPTION... TEST...
+# through RATE SEGS PACKETS BYTES-QUEUED-AT-MOST OPTION... TEST...
 through() {
-	local segs=$1 packets=$2 bound=$3 full paused runner most
-	shift 3
+	local rate=$1 segs=$2 packets=$3 bound=$4 full paused runner most
+	shift 4
 	need_hosts 1500
 	gso_max_segs "$segs"
-	slow_queue 10mbit 1000000 "$packets"
+	slow_queue "$rate" 1000000 "$packets"
 	full=$(counter u1 drop_tx_full)
 	paused=$(counter u1 tx_paused)
 	limit 90 "$data" -m 1024 -w $((60 * slow)) "$@" >"$tmp/data" 2>&1 &
@@ -100,11 +99,11 @@ few_timeouts() {
 	[ "$full" -gt 100 ] && [ "$rto" -le $((full / 20)) ]
 }
 
-check "RC, single packets" through 1 10 200000 -n 4 rc_mix
-check "RC, bursts" through 65535 10 2000000 -n 4 rc_mix
-check "RU, single packets" through 1 10 200000 -n 12 ru_mix
-check "64 RC QPs, single packets" through 1 10 200000 -n 10 rc_64_qps
-check "UD, single packets" through 1 250 1000000 ud_lossy
+check "RC, single packets" through 10mbit 1 10 200000 -n 4 rc_mix
+check "RC, bursts" through 10mbit 65535 10 2000000 -n 4 rc_mix
+check "RU, single packets" through 10mbit 1 10 200000 -n 12 ru_mix
+check "64 RC QPs, single packets" through 10mbit 1 10 200000 -n 10 rc_64_qps
+check "UD, single packets" through 1mbit 1 250 1000000 ud_lossy
 check "64 RC QPs, a long queue" long_queue
 check "few timeouts for what was dropped here" few_timeouts
 
