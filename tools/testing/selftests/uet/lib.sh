@@ -87,6 +87,11 @@ run_check() {
 		printf 'the kernel complained:\n%s\n' "$found" >>"$tmp/check"
 		code=1
 	fi
+	case $code in
+	0|"$ksft_skip") ;;
+	# what it did to the hosts must not fail the next one, too
+	*) forget_hosts >>"$tmp/check" 2>&1 ;;
+	esac
 	return $code
 }
 
@@ -259,17 +264,21 @@ hosts_down() {
 	ip netns del h2 2>/dev/null || :
 }
 
-# For every check of a test the same two hosts, made by the first that needs them.
+forget_hosts() {
+	[ -e "$tmp/mtu" ] || return 0
+	hosts_down
+	rm -f "$tmp/mtu"
+}
+
+# For every check of a test the same two hosts, made by the first that needs them,
+# and made again after a check that failed.
 need_hosts() { # MTU
 	local now=
 	[ ! -e "$tmp/mtu" ] || now=$(cat "$tmp/mtu")
 	if [ "$now" = "$1" ] && [ -e /sys/class/infiniband/u1 ] && [ -e /sys/class/infiniband/u2 ]; then
 		return 0
 	fi
-	if [ -n "$now" ]; then
-		hosts_down
-	fi
-	rm -f "$tmp/mtu"
+	forget_hosts
 	hosts_up "$1" || return
 	echo "$1" >"$tmp/mtu"
 }

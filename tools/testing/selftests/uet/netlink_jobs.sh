@@ -6,7 +6,7 @@
 #
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu qemu-debug
-# timeout: 800
+# timeout: 2400
 
 . "$(dirname "$(readlink -f "$0")")/netlink_lib.sh"
 
@@ -359,12 +359,20 @@ monitor_ready() { # FILE
 	busywait 10 monitor_hears "$1"
 }
 
+# The same of jobs
+job_monitor_hears() { # FILE
+	uet1 job add u1 id 8
+	uet1 job del u1 id 8
+	grep -q 'JOB_DEL.* id 8' "$1"
+}
+
 monitor_events() {
 	local texts
 	some
-	uet -n h1 -j monitor >"$tmp/events" &
-	servers+=($!)
 	uet -n h1 monitor job >"$tmp/jobs" &
+	servers+=($!)
+	busywait 10 job_monitor_hears "$tmp/jobs"
+	uet -n h1 -j monitor >"$tmp/events" &
 	servers+=($!)
 	uet -n h1 monitor >"$tmp/texts" &
 	servers+=($!)
@@ -390,6 +398,7 @@ monitor_events() {
 	ip -n h1 link del d1
 	busywait 10 grep -q DEV_DEL "$tmp/texts"
 	busywait 10 grep -q dev-del "$tmp/events"
+	busywait 10 grep -q 'JOB_DEL.* id 9' "$tmp/jobs"
 	stop_servers
 
 	is events "$(jq -c 'map(select(.event != "dev-change")) | map([.event, .dev, .id])' "$tmp/events")" \
@@ -399,7 +408,7 @@ monitor_events() {
 	is "third line" "$(sed -n 3p <<<"$texts")" \
 		"[JOB_ADD] dev u1 id 9 gid-index $gid4 skey 5 peer-max 4 jkey-max 0 persistent"
 	grep -qE '^\[DEV_ADD\] [0-9]+: u3: netdev d1 ' "$tmp/texts"
-	[ "$(cut -d ' ' -f 1 "$tmp/jobs" | sort -u | tr '\n' ' ')" = "[JOB_ADD] [JOB_CHANGE] [JOB_DEL] " ]
+	[ "$(grep ' id 9' "$tmp/jobs" | cut -d ' ' -f 1 | sort -u | tr '\n' ' ')" = "[JOB_ADD] [JOB_CHANGE] [JOB_DEL] " ]
 	[ ! -s "$tmp/elsewhere" ] || fail "another namespace heard: $(cat "$tmp/elsewhere")"
 }
 
