@@ -4,7 +4,7 @@
 # unit that makes a link, prolog and epilog of Slurm, the steps for keys.
 #
 # guests: uml
-# timeout: 120
+# timeout: 300
 
 . "$(dirname "$(readlink -f "$0")")/netlink_lib.sh"
 

@@ -6,7 +6,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan qemu
-# timeout: 300
+# timeout: 900
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 

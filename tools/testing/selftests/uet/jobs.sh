@@ -6,7 +6,7 @@
 #
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu qemu-debug
-# timeout: 400
+# timeout: 1200
 # UET_ROUNDS: how many calls with anything in them, times 100, and kills
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"

@@ -4,7 +4,7 @@
 # its cases is a result here.
 #
 # guests: uml uml-kasan
-# timeout: 120
+# timeout: 300
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT

@@ -6,7 +6,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan qemu
-# timeout: 120
+# timeout: 300
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 

@@ -7,7 +7,7 @@
 # guests: uml uml-kasan
 # guests-long: uml uml-kasan qemu qemu-debug
 # single: uml
-# timeout: 400
+# timeout: 1200
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 

@@ -5,7 +5,7 @@
 #
 # guests: uml
 # guests-long: uml qemu
-# timeout: 120
+# timeout: 300
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 

@@ -6,7 +6,7 @@
 #
 # guests: uml
 # guests-long: uml uml-kasan
-# timeout: 500
+# timeout: 1500
 
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
