@@ -12,6 +12,8 @@
 
 #include "pair_test.h"
 
+#include <infiniband/uetdv.h>
+
 #define MEM	(1024 * 1024u)
 #define ODP	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
@@ -326,15 +328,28 @@ static void prefetch(void)
 	end();
 }
 
-/* What is not offered: windows, and regions without an end. */
+/* What is not offered: windows, parts, and regions without an end. */
 static void refused(void)
 {
+	struct uetdv_reg_mr_attr part = {
+		.comp_mask = UETDV_REG_MR_MASK_CUR_MR,
+		.length = PAGE,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+	};
+
 	begin(false);
+	part.addr = A.mem;
+	part.cur_mr = A.mr;
 	if (ibv_reg_mr(A.pd, A.mem, PAGE, ODP | IBV_ACCESS_MW_BIND))
 		die("windows on pages that come and go");
 	expect("errno", errno, EOPNOTSUPP);
 	if (ibv_reg_mr(A.pd, NULL, SIZE_MAX, ODP))
 		die("an implicit region");
+	/* The pages of a part would come and go without anybody asking for them. */
+	errno = 0;
+	if (uetdv_reg_mr(A.pd, &part, sizeof(part)))
+		die("a part of a region on demand");
+	expect("errno", errno, EOPNOTSUPP);
 	end();
 }
 

@@ -160,6 +160,9 @@ static int uet_mr_take_part(struct uet_mr *mr, const struct uet_mr *parent,
 	struct uet_map *map = mr->mkey.map;
 	struct uet_map *from = parent->mkey.map;
 
+	/* Its pages come and go, and only its own keys ask for them. */
+	if (parent->odp)
+		return -EOPNOTSUPP;
 	if (start < parent->mkey.iova || off >= parent->mkey.length ||
 	    mr->mkey.length > parent->mkey.length - off)
 		return -EINVAL;
@@ -189,7 +192,9 @@ static int uet_mr_take_part(struct uet_mr *mr, const struct uet_mr *parent,
  * No memory is pinned. The new region can be found by its 32-bit key.
  *
  * Context: process.
- * Return: the region, or ERR_PTR.
+ * Return: the region, or ERR_PTR: -EINVAL: no such region or part of it;
+ * -EACCES: @access is more than it was pinned for; -EOPNOTSUPP: it is on demand;
+ * -ENOMEM.
  */
 struct uet_mr *uet_mr_derive(struct ib_pd *pd, u64 start, u64 length, u64 iova,
 			     int access, const struct uet_reg_mr_req *req)
