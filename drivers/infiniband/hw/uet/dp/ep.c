@@ -176,14 +176,22 @@ static void uet_ep_drop_inbound(struct uet_ep *ep, struct uet_defer *d)
 
 static void uet_ep_abort_all(struct uet_ep *ep, struct uet_defer *d)
 {
+	struct uet_fep *fep = ep->fep;
 	struct uet_pdc *pdc;
 	unsigned long id;
+	int moved_back;
 
-	xa_for_each(&ep->fep->pdcs, id, pdc) {
-		spin_lock_bh(&pdc->lock);
-		uet_pdc_abort_ep(pdc, ep, d);
-		spin_unlock_bh(&pdc->lock);
-	}
+	/* A PDC that gets a smaller number meanwhile may be missed. */
+	do {
+		moved_back = atomic_read(&fep->moved_back);
+		xa_for_each(&fep->pdcs, id, pdc) {
+			spin_lock_bh(&pdc->lock);
+			uet_pdc_abort_ep(pdc, ep, d);
+			spin_unlock_bh(&pdc->lock);
+		}
+		/* Pairs with uet_pdc_rename(): who misses it there sees it here. */
+		smp_mb();
+	} while (moved_back != atomic_read(&fep->moved_back));
 }
 
 /**

@@ -38,6 +38,7 @@ struct uet_net;
  * @mcast: members of multicast groups; RCU readers, written under rtnl
  * @nr_mcast: entries of @mcast
  * @npdc: PDCs in @pdcs
+ * @moved_back: how often a PDC in @pdcs got a smaller number
  * @reorder: bytes held in reorder buffers, bounded by UET_REORDER_FEP_MAX
  * @closing: no PDC is opened or accepted any more
  */
@@ -61,6 +62,7 @@ struct uet_fep {
 	struct hlist_head mcast[UET_MCAST_BUCKETS];
 	u32 nr_mcast;
 	atomic_t npdc;
+	atomic_t moved_back;
 	atomic_t reorder;
 	bool closing;
 };

@@ -106,10 +106,10 @@ static void uet_pdc_discard(struct uet_pdc *pdc)
 }
 
 /*
- * Give @pdc a PDCID and publish it. Numbers go round, so that one is not used
- * again soon after its PDC is closed (3.1).
+ * Give @pdc a PDCID, by which nobody finds it yet. Numbers go round, so that one is
+ * not used again soon after its PDC is closed (3.1).
  */
-static int uet_pdc_publish(struct uet_fep *fep, struct uet_pdc *pdc)
+static int uet_pdc_number(struct uet_fep *fep, struct uet_pdc *pdc)
 {
 	u32 id;
 	int err;
@@ -125,8 +125,13 @@ static int uet_pdc_publish(struct uet_fep *fep, struct uet_pdc *pdc)
 		return err;
 	}
 	pdc->id = id;
-	xa_store_bh(&fep->pdcs, id, pdc, GFP_ATOMIC);
 	return 0;
+}
+
+/* The room for it was made with the number. */
+static void uet_pdc_publish(struct uet_fep *fep, struct uet_pdc *pdc)
+{
+	xa_store_bh(&fep->pdcs, pdc->id, pdc, GFP_ATOMIC);
 }
 
 /**
@@ -169,11 +174,12 @@ struct uet_pdc *uet_pdc_open(struct uet_fep *fep, struct uet_path *path,
 	pdc->flow.src = path->attr.src;
 	pdc->flow.dst = path->attr.dst;
 	pdc->flow.dscp = uet_path_dscp(path);
-	if (uet_pdc_publish(fep, pdc)) {
+	if (uet_pdc_number(fep, pdc)) {
 		uet_pdc_discard(pdc);
 		return NULL;
 	}
 	uet_path_get(path);
+	uet_pdc_publish(fep, pdc);
 	if (!ep && rhltable_insert(&fep->initiators, &pdc->flow_node,
 				   uet_flow_params)) {
 		struct uet_defer d;
@@ -248,11 +254,16 @@ struct uet_pdc *uet_pdc_accept(struct uet_fep *fep, const struct uet_rx *rx,
 	pdc->state = UET_PDC_ESTABLISHED;
 	pdc->peer_id = pkt->spdcid;
 	uet_pdc_make_key(&pdc->key, rx, pkt->spdcid);
-	if (uet_pdc_publish(fep, pdc))
+	if (uet_pdc_number(fep, pdc))
 		goto discard;
 
+	/* Locked, so that who finds it in one table does not end it before both. */
+	spin_lock(&pdc->lock);
 	old = rhashtable_lookup_get_insert_fast(&fep->targets, &pdc->key_node,
 						uet_target_params);
+	if (!old)
+		uet_pdc_publish(fep, pdc);
+	spin_unlock(&pdc->lock);
 	if (old) {
 		/* Another CPU accepted a packet of the same PDC, or no memory */
 		xa_erase_bh(&fep->pdcs, pdc->id);
@@ -432,13 +443,13 @@ void uet_pdc_kill(struct uet_pdc *pdc, int status, struct uet_defer *d)
 {
 	if (pdc->state == UET_PDC_DEAD)
 		return;
-	uet_pdc_unpublish(pdc);
 	WRITE_ONCE(pdc->state, UET_PDC_DEAD);
 	uet_pdc_fail_msgs(pdc, status, d);
 	uet_pdc_drop_tx(pdc);
 	uet_rxside_drop(pdc, d);
-	/* Last: who still finds the PDC there waits for the above. */
+	/* Last: who finds the PDC until now waits for the above. */
 	uet_pdc_leave_ep(pdc);
+	uet_pdc_unpublish(pdc);
 	queue_work(uet_wq, &pdc->free_work);
 }
 
@@ -462,6 +473,11 @@ bool uet_pdc_rename(struct uet_pdc *pdc)
 			       &fep->pdc_next, GFP_ATOMIC) < 0)
 		return false;
 	pdc->id = id;
+	if (id < old) {
+		atomic_inc(&fep->moved_back);
+		/* Pairs with uet_ep_abort_all(). */
+		smp_mb__after_atomic();
+	}
 	xa_erase_bh(&fep->pdcs, old);
 
 	WRITE_ONCE(pdc->state, UET_PDC_SYN);
@@ -501,6 +517,8 @@ void uet_pdc_kill_all(struct uet_fep *fep)
 	}
 	rcu_read_unlock();
 	uet_defer_run(&d);
+	/* Those that were ended elsewhere, by a timer: until their works are queued. */
+	synchronize_rcu();
 	flush_workqueue(uet_wq);
 }
 
