@@ -54,7 +54,6 @@ int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 {
 	struct uet_cq *cq = to_ucq(ibcq);
 	const struct uet_cqe *cqe;
-	bool lazy;
 	int n;
 
 	uet_lock(&cq->lock);
@@ -68,9 +67,8 @@ int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 	}
 	if (n > 0)
 		uet_store_cons(&cq->ring, cq->cons);
-	lazy = !n && cq->nr_lazy;
 	uet_unlock(&cq->lock);
-	if (lazy)
+	if (!n)
 		uet_ring_lazy(cq);
 	return n;
 }
@@ -78,14 +76,7 @@ int uet_poll_cq(struct ibv_cq *ibcq, int num, struct ibv_wc *wc)
 /* Who arms a CQ is going to sleep: nothing more is posted for a while. */
 int uet_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
-	struct uet_cq *cq = to_ucq(ibcq);
-	bool lazy;
-
-	uet_lock(&cq->lock);
-	lazy = cq->nr_lazy;
-	uet_unlock(&cq->lock);
-	if (lazy)
-		uet_ring_lazy(cq);
+	uet_ring_lazy(to_ucq(ibcq));
 	return ibv_cmd_req_notify_cq(ibcq, solicited_only);
 }
 
@@ -128,7 +119,6 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 {
 	struct uet_cq *cq = to_ucq_ex(ibcq);
 	const struct uet_cqe *cqe;
-	bool lazy;
 
 	if (attr && attr->comp_mask)
 		return EINVAL;
@@ -137,10 +127,8 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 	count_poll(cq);
 	cqe = next_cqe(cq);
 	if (!cqe) {
-		lazy = cq->nr_lazy;
 		uet_unlock(&cq->lock);
-		if (lazy)
-			uet_ring_lazy(cq);
+		uet_ring_lazy(cq);
 		return ENOENT;
 	}
 	look_at(cq, cqe);
@@ -315,6 +303,7 @@ static struct uet_cq *create_cq(struct ibv_context *ibctx, int cqe,
 	cq->domain = uet_domain_get(domain);
 	uet_lock_init(&cq->lock, single_threaded ||
 				 uet_is_single_threaded(ibctx, domain));
+	uet_lock_init(&cq->lazy_lock, uet_is_single_threaded(ibctx, NULL));
 	return cq;
 }
 
@@ -416,6 +405,7 @@ int uet_destroy_cq(struct ibv_cq *ibcq)
 
 	uet_unmap_ring(&cq->ring);
 	uet_lock_destroy(&cq->lock);
+	uet_lock_destroy(&cq->lazy_lock);
 	uet_domain_put(cq->domain);
 	free(cq);
 	return 0;

@@ -58,17 +58,18 @@ static bool wait_for_poll(struct uet_cq *cq, struct uet_qp *qp)
 {
 	bool waits;
 
-	uet_lock(&cq->lock);
+	uet_lock(&cq->lazy_lock);
 	waits = qp->lazy || cq->nr_lazy < UET_LAZY_MAX;
 	if (waits && !qp->lazy++)
 		cq->lazy[cq->nr_lazy++] = qp;
-	uet_unlock(&cq->lock);
+	uet_unlock(&cq->lazy_lock);
 	return waits;
 }
 
 /**
  * uet_ring_lazy - ring the doorbells that were put off
- * @cq: completion queue; not locked
+ * @cq: completion queue; whether it is locked does not matter, but this is where
+ *	the kernel transmits
  *
  * One request since the last time is no stream. A QP may be destroyed as soon
  * as the lock is given up, so that only its handle is used then; what becomes
@@ -79,7 +80,9 @@ void uet_ring_lazy(struct uet_cq *cq)
 	uint32_t handles[UET_LAZY_MAX];
 	unsigned int n, i;
 
-	uet_lock(&cq->lock);
+	if (!atomic_load_explicit(&cq->nr_lazy, memory_order_relaxed))
+		return;
+	uet_lock(&cq->lazy_lock);
 	n = cq->nr_lazy;
 	for (i = 0; i < n; i++) {
 		struct uet_qp *qp = cq->lazy[i];
@@ -90,7 +93,7 @@ void uet_ring_lazy(struct uet_cq *cq)
 		qp->lazy = 0;
 	}
 	cq->nr_lazy = 0;
-	uet_unlock(&cq->lock);
+	uet_unlock(&cq->lazy_lock);
 
 	for (i = 0; i < n; i++)
 		ring_by_write(to_uctx(cq->vcq.cq.context), handles[i]);
@@ -105,12 +108,12 @@ void uet_forget_lazy(struct uet_qp *qp)
 	struct uet_cq *cq = to_ucq(qp->vqp.qp.send_cq);
 	unsigned int i;
 
-	uet_lock(&cq->lock);
+	uet_lock(&cq->lazy_lock);
 	for (i = 0; i < cq->nr_lazy; i++)
 		if (cq->lazy[i] == qp)
 			cq->lazy[i--] = cq->lazy[--cq->nr_lazy];
 	qp->lazy = 0;
-	uet_unlock(&cq->lock);
+	uet_unlock(&cq->lazy_lock);
 }
 
 /**

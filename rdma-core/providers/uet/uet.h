@@ -99,13 +99,15 @@ struct uet_ah {
  * struct uet_cq - a completion queue
  * @vcq: the verbs object
  * @domain: parent domain it is made in, or NULL
- * @lock: held from start_poll() to end_poll()
+ * @lock: held from start_poll() to end_poll(), between which programs post, too
  * @ring: of struct uet_cqe
  * @cons: next entry to be taken
  * @cqe: entry that the read functions of the extended CQ look at
  * @polls: how often it was polled; written under @lock, read without
+ * @lazy_lock: of what follows; other than @lock it is there also for a CQ that only
+ *	one thread polls, because others post to its QPs; taken last
  * @lazy: QPs whose doorbell is due once there is nothing to poll
- * @nr_lazy: entries of @lazy
+ * @nr_lazy: entries of @lazy; read without the lock
  */
 struct uet_cq {
 	struct verbs_cq vcq;
@@ -115,8 +117,9 @@ struct uet_cq {
 	uint32_t cons;
 	const struct uet_cqe *cqe;
 	_Atomic(uint32_t) polls;
+	struct uet_lock lazy_lock;
 	struct uet_qp *lazy[UET_LAZY_MAX];
-	unsigned int nr_lazy;
+	_Atomic(unsigned int) nr_lazy;
 };
 
 /**
@@ -183,7 +186,7 @@ struct uet_ru {
  * @ru: of a reliable-unconnected QP
  * @polls: of the send CQ, when it was posted to last
  * @stream: requests come faster than completions are asked for
- * @lazy: posts since the last doorbell; under the lock of the send CQ
+ * @lazy: posts since the last doorbell; under the @lazy_lock of the send CQ
  * @wr_first: ibv_wr_start(): prod before the batch
  * @wr_err: first error of the batch, 0 or an errno value
  * @wqe: work request that the setters fill in; NULL if there is none
