@@ -44,6 +44,9 @@ static const struct entry tests[] = {
 	{ "ru_read", ru_read },
 	{ "ru_mix", ru_mix },
 	{ "ru_rnr", ru_rnr },
+	{ "ru_too_long", ru_too_long },
+	{ "rc_post_in_poll", rc_post_in_poll },
+	{ "rc_sqd_rights", rc_sqd_rights },
 	{}
 };
 

@@ -91,6 +91,8 @@ void rc_fence(void);
 void rc_order(void);
 void rc_mix(void);
 void rc_64_qps(void);
+void rc_post_in_poll(void);
+void rc_sqd_rights(void);
 void ud_send(void);
 void ud_builder(void);
 void ud_reply(void);
@@ -103,5 +105,6 @@ void ru_write_imm(void);
 void ru_read(void);
 void ru_mix(void);
 void ru_rnr(void);
+void ru_too_long(void);
 
 #endif /* UET_TEST_DATA_H */

@@ -46,6 +46,22 @@ closing() { # MILLISECONDS
 	return $code
 }
 
+# What rdma_cm asks for goes by the MTU of the netdev, not by what the device uses.
+cm_mtu() {
+	local host code=0
+	need_hosts 9000
+	for host in 1 2; do
+		uet -n h$host dev set u$host payload-mtu 1024
+	done
+	serve 2 cm:7174 rping -s -a "$(address 2 4)" -p 7174 -C 3 &&
+		limit 20 ip netns exec h1 rping -c -a "$(address 2 4)" -p 7174 -C 3 &&
+		served || code=$?
+	for host in 1 2; do
+		uet -n h$host dev set u$host payload-mtu 8192
+	done
+	return $code
+}
+
 # Hosts whose packets differ in size; who reads from whom
 mixed_mtu() { # HOST-OF-SMALL-PACKETS
 	local code=0
@@ -58,9 +74,9 @@ mixed_mtu() { # HOST-OF-SMALL-PACKETS
 
 ops=(rc_send rc_send_imm rc_write rc_write_imm rc_read ud_send)
 [ "$type" != uet ] || ops+=(ru_send ru_send_imm ru_write ru_write_imm ru_read)
-extra=(rc_inline rc_builder rc_unsignalled rc_queue_full rc_solicited rc_rnr rc_late_peer rc_fence
+extra=(rc_post_in_poll rc_inline rc_builder rc_unsignalled rc_queue_full rc_solicited rc_rnr rc_late_peer rc_fence
 	rc_order rc_mix rc_64_qps ud_builder ud_reply ud_dropped)
-[ "$type" != uet ] || extra+=(ru_mix ru_rnr)
+[ "$type" != uet ] || extra+=(ru_mix ru_rnr ru_too_long rc_sqd_rights)
 
 if [ $slow -eq 1 ] || { [ -n "$long" ] && [ $slow -le 6 ]; }; then
 	matrix=("1500 4" "1500 6" "9000 4" "9000 6")
@@ -90,6 +106,7 @@ check "each operation without bursts" move_singly 9000 4 2 "${options[@]}" "${op
 if [ "$type" = uet ]; then
 	check "the other host's packets are smaller" mixed_mtu 2
 	check "this host's packets are smaller" mixed_mtu 1
+	check "rdma_cm with packets smaller than the MTU allows" cm_mtu
 	check "PDCs closed after 10 ms" closing 10
 	check "PDCs closed after 100 ms" closing 100
 fi

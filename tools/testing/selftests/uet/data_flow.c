@@ -141,3 +141,90 @@ static void flows_run(int pairs, unsigned int depth, size_t max,
 
 void rc_mix(void)	{ flows_run(1, 16, 100000, 20 * rounds); }
 void rc_64_qps(void)	{ flows_run(64, 2, 30000, 20 * rounds); }
+
+/* Post inside start_poll() .. end_poll(), as fast as completions come. */
+void rc_post_in_poll(void)
+{
+	struct ibv_cq_init_attr_ex init = { .cqe = 128 };
+	struct ibv_poll_cq_attr attr = {};
+	struct conn ca = { .depth = 64 }, cb = { .depth = 64 };
+	unsigned int total = 20 * rounds, posted = 0, taken = 0;
+	__u64 end = now_ns() + wait_s * 1000000000ull;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)A.mem, .length = 64, .lkey = A.mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)B.mem, B.mr->rkey },
+	};
+	struct ibv_qp *qa, *qb;
+	struct ibv_cq_ex *cq;
+
+	errno = 0;
+	cq = ibv_create_cq_ex(A.ctx, &init);
+	if (!cq && (errno == EOPNOTSUPP || errno == ENOSYS))
+		skip("no extended CQs here");
+	if (!cq)
+		die("create_cq_ex");
+	ca.cq = ibv_cq_ex_to_cq(cq);
+	qa = qp_create(&A, IBV_QPT_RC, &ca);
+	qb = qp_create(&B, IBV_QPT_RC, &cb);
+	qp_connect(&A, qa, &B, qb->qp_num, &ca);
+	qp_connect(&B, qb, &A, qa->qp_num, &cb);
+	for (; posted < 32; posted++)
+		if (ibv_post_send(qa, &wr, &bad))
+			die("post_send");
+	while (taken < total) {
+		errno = 0;
+		if (now_ns() > end)
+			die("%u of %u in %u s", taken, total, wait_s);
+		if (ibv_start_poll(cq, &attr))
+			continue;
+		do {
+			if (cq->status != IBV_WC_SUCCESS)
+				die("%s", ibv_wc_status_str(cq->status));
+			taken++;
+			if (posted < total && ibv_post_send(qa, &wr, &bad))
+				die("post_send");
+			posted++;
+		} while (!ibv_next_poll(cq));
+		ibv_end_poll(cq);
+	}
+	if (ibv_destroy_qp(qa) || ibv_destroy_qp(qb) ||
+	    ibv_destroy_cq(ca.cq))
+		die("destroy");
+}
+
+static void modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	errno = ibv_modify_qp(qp, attr, mask);
+	if (errno)
+		die("modify_qp");
+}
+
+/* Rights that are taken away while the send queue is drained are gone at once. */
+void rc_sqd_rights(void)
+{
+	const struct conn c = { 0 };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)A.mem, .length = 64, .lkey = A.mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)B.mem, B.mr->rkey },
+	};
+	struct ibv_wc wc;
+	struct pair p;
+
+	pair_open(&A, &B, &p, &c);
+	modify(p.b, &attr, IBV_QP_STATE);
+	modify(p.b, &attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS);
+	if (ibv_post_send(p.a, &wr, &bad))
+		die("post_send");
+	next(&A, &wc);
+	expect_status(&wc, IBV_WC_REM_INV_REQ_ERR);
+	pair_close(&p);
+}

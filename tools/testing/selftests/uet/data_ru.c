@@ -205,6 +205,38 @@ void ru_mix(void)
 		die("destroy");
 }
 
+/*
+ * A message longer than its buffer: both sides hear of it, and the receiver's other
+ * peers hear nothing.
+ */
+void ru_too_long(void)
+{
+	struct ibv_qp *qa = ru_open(&A, 64), *qb = ru_open(&B, 64);
+	struct wr w = { .id = 1, .op = SEND, .flags = IBV_SEND_SIGNALED };
+	struct sgl la, lb;
+	struct ibv_wc wc;
+
+	ru_ah = ah_to(&A, &B);
+	ru_qpn = wire_qpn(qb);
+	sgl_cut(&A, &la, ARENA / 2, 65, 1);
+	sgl_cut(&B, &lb, ARENA / 2, 64, 1);
+	sgl_fill(&A, &la);
+	w.l = &la;
+	w.ah = ru_ah;
+	w.qpn = ru_qpn;
+	post_recv(qb, 2, &lb);
+	post(qa, &w);
+	next(&B, &wc);
+	expect("wr_id", wc.wr_id, 2);
+	expect_status(&wc, IBV_WC_LOC_LEN_ERR);
+	next(&A, &wc);
+	expect("wr_id", wc.wr_id, 1);
+	expect_status(&wc, IBV_WC_REM_INV_REQ_ERR);
+	message(&A, qa, &B, qb, SEND, 64, 1, 1, 0);
+	if (ibv_destroy_ah(ru_ah) || ibv_destroy_qp(qa) || ibv_destroy_qp(qb))
+		die("destroy");
+}
+
 /* No receive posted: the message waits, others to the same peer pass it. */
 void ru_rnr(void)
 {

@@ -23,7 +23,7 @@ static bool uet_attr_ok(const struct uet_qp *qp, const struct ib_qp_attr *attr,
 		return false;
 	if (mask & IB_QP_PATH_MTU &&
 	    (attr->path_mtu < IB_MTU_256 ||
-	     attr->path_mtu > uet_active_mtu(qp->dev)))
+	     attr->path_mtu > IB_MTU_4096))
 		return false;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
 	    attr->max_rd_atomic > UET_MAX_RD_ATOMIC)
@@ -210,6 +210,7 @@ static int uet_qp_to_sqd(struct uet_qp *qp, const struct ib_qp_attr *attr,
 
 	if (!uet_qp_move(qp, cur, IB_QPS_SQD))
 		return -EINVAL;
+	uet_attr_apply(qp, attr);
 	if (!(mask & IB_QP_EN_SQD_ASYNC_NOTIFY) || !attr->en_sqd_async_notify)
 		return 0;
 	irq = uet_sq_lock(qp);

@@ -164,10 +164,11 @@ static struct uet_recv *uet_recv_fail(struct uet_qp *qp, struct uet_recv_wr *wr,
 	uet_rq_push_error(qp, wr->wr_id, status, 0, d);
 	uet_recv_put(qp, wr);
 	/*
-	 * A datagram that does not fit costs its buffer, not the QP: any peer
-	 * could send one.
+	 * A message that does not fit ends a connection. Elsewhere it costs its
+	 * buffer: any peer could send one.
 	 */
-	if (status != IB_WC_LOC_LEN_ERR || !qp->grh)
+	if (status != IB_WC_LOC_LEN_ERR ||
+	    (qp->mode == UET_EP_ROD && !qp->unreliable))
 		uet_qp_to_error(qp, UET_QP_EV_FLUSH);
 	return ERR_PTR(err);
 }
@@ -461,8 +462,8 @@ static int uet_recv_kick(struct uet_qp *qp)
 /**
  * uet_post_recv - post receive requests
  * @ib: QP
- * @wr: requests of the kernel; ignored for a QP of user space, whose requests
- *	are in its ring
+ * @wr: requests of the kernel; none for a QP of user space, whose requests are
+ *	in its ring
  * @bad_wr: first one that was not posted
  *
  * Context: any.
@@ -476,6 +477,11 @@ int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 	unsigned long irq;
 	int err = 0;
 
+	if (qp->user && wr) {
+		/* Requests come by the ring; one given here would be lost. */
+		*bad_wr = wr;
+		return -EINVAL;
+	}
 	if (qp->user)
 		return uet_recv_kick(qp);
 	irq = uet_queue_lock(&qp->rq.lock, qp->rq.user);
