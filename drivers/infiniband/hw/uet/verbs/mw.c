@@ -102,8 +102,13 @@ int uet_dealloc_mw(struct ib_mw *ib)
 {
 	struct uet_dev *dev = to_udev(ib->device);
 	struct uet_mw *mw = to_umw(ib);
+	bool irq;
 
 	uet_mkey_retract(dev, mw->mkey, ib->rkey);
+	/* A request that has found the window before must not bind it any more. */
+	irq = uet_any_lock(&mw->mkey->lock);
+	WRITE_ONCE(mw->mkey->pd, NULL);
+	uet_any_unlock(&mw->mkey->lock, irq);
 	uet_mw_clear(dev, mw->mkey);
 	kfree_rcu(mw->mkey, rcu);
 	return 0;
@@ -192,7 +197,10 @@ static struct uet_map *uet_window_create(struct uet_dev *dev,
 	return map;
 }
 
-/* Give the window its memory and key, unless it has one that must go first. */
+/*
+ * Give the window its memory and key, unless it has one that must go first, or is
+ * deallocated.
+ */
 static bool uet_mw_set(const struct uet_qp *qp, struct uet_mkey *mkey, u32 key,
 		       const struct uet_binding *b, struct uet_map *map)
 {
@@ -200,7 +208,7 @@ static bool uet_mw_set(const struct uet_qp *qp, struct uet_mkey *mkey, u32 key,
 	bool ok;
 
 	irq = uet_any_lock(&mkey->lock);
-	ok = !mkey->map;
+	ok = !mkey->map && mkey->pd == qp->ib.pd;
 	if (ok) {
 		mkey->map = map;
 		mkey->iova = b->access & IB_ZERO_BASED ? 0 : b->addr;
@@ -257,7 +265,7 @@ int uet_mw_bind(const struct uet_qp *qp, const struct uet_send_wqe *wqe)
 		return -EINVAL;
 	rcu_read_lock();
 	mkey = uet_mkey_find(qp->dev, wqe->rkey);
-	if (mkey && mkey->pd == qp->ib.pd &&
+	if (mkey && READ_ONCE(mkey->pd) == qp->ib.pd &&
 	    (mkey->kind == UET_MKEY_MW1 || mkey->kind == UET_MKEY_MW2)) {
 		if (wqe->compare_add) {
 			err = uet_mw_bind_to(qp, mkey, wqe);
