@@ -81,7 +81,7 @@ struct uet_dev *uet_dev_by_name(struct net *net, const char *name)
 	u32 pos = 0;
 
 	while ((dev = uet_dev_next(net, &pos))) {
-		if (!strcmp(dev_name(&dev->ib.dev), name))
+		if (!strcmp(dev->ib.name, name))
 			return dev;
 		ib_device_put(&dev->ib);
 	}

@@ -191,7 +191,7 @@ int uet_nl_put_dev(struct sk_buff *skb, struct uet_dev *dev)
 
 	uet_fep_get_params(dev->fep, &p);
 	if (nla_put_u32(skb, UET_A_DEV_INDEX, dev->ib.index) ||
-	    nla_put_string(skb, UET_A_DEV_NAME, dev_name(&dev->ib.dev)) ||
+	    nla_put_string(skb, UET_A_DEV_NAME, dev->ib.name) ||
 	    nla_put_u32(skb, UET_A_DEV_NETDEV_IFINDEX,
 			uet_fep_netdev(dev->fep)->ifindex) ||
 	    nla_put_u32(skb, UET_A_DEV_PAYLOAD_MTU, p.payload_mtu) ||

@@ -43,7 +43,7 @@ int uet_nl_put_job(struct sk_buff *skb, struct uet_dev *dev,
 	struct uet_shared *obj = &job->obj;
 
 	if (nla_put_u32(skb, UET_A_JOB_DEV_INDEX, dev->ib.index) ||
-	    nla_put_string(skb, UET_A_JOB_DEV_NAME, dev_name(&dev->ib.dev)) ||
+	    nla_put_string(skb, UET_A_JOB_DEV_NAME, dev->ib.name) ||
 	    nla_put_u32(skb, UET_A_JOB_ID, obj->id) ||
 	    uet_nl_put_owner(skb, obj, ns, UET_A_JOB_UID, UET_A_JOB_GID) ||
 	    nla_put_u32(skb, UET_A_JOB_SGID_INDEX, job->sgid_index) ||
@@ -163,7 +163,7 @@ static int uet_nl_put_holder(struct sk_buff *skb, struct uet_dev *dev,
 {
 	if (nla_put_u32(skb, UET_A_HOLDER_DEV_INDEX, dev->ib.index) ||
 	    nla_put_string(skb, UET_A_HOLDER_DEV_NAME,
-			   dev_name(&dev->ib.dev)) ||
+			   dev->ib.name) ||
 	    nla_put_u32(skb, UET_A_HOLDER_JOB_ID, hold->obj->id) ||
 	    nla_put_u32(skb, UET_A_HOLDER_PID, pid_vnr(hold->pid)) ||
 	    nla_put_string(skb, UET_A_HOLDER_COMM, hold->comm) ||

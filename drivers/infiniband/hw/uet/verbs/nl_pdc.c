@@ -17,7 +17,7 @@ static int uet_nl_put_pdc(struct sk_buff *skb, struct uet_dev *dev,
 					    UET_PDC_MODE_RUD;
 
 	if (nla_put_u32(skb, UET_A_PDC_DEV_INDEX, dev->ib.index) ||
-	    nla_put_string(skb, UET_A_PDC_DEV_NAME, dev_name(&dev->ib.dev)) ||
+	    nla_put_string(skb, UET_A_PDC_DEV_NAME, dev->ib.name) ||
 	    nla_put_u32(skb, UET_A_PDC_ID, pdc->id) ||
 	    nla_put_u32(skb, UET_A_PDC_PEER_ID, pdc->peer_id) ||
 	    nla_put_u32(skb, UET_A_PDC_ROLE, role) ||

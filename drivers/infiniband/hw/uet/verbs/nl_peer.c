@@ -279,7 +279,7 @@ static int uet_nl_dump_job_peers(struct sk_buff *skb,
 		return -EMSGSIZE;
 	if (!nla_put_u32(skb, UET_A_JOB_PEERS_DEV_INDEX, dev->ib.index) &&
 	    !nla_put_string(skb, UET_A_JOB_PEERS_DEV_NAME,
-			    dev_name(&dev->ib.dev)) &&
+			    dev->ib.name) &&
 	    !nla_put_u32(skb, UET_A_JOB_PEERS_JOB_ID, d->job->obj.id))
 		err = uet_nl_put_peers(skb, d);
 	if (d->pos == first) {

@@ -63,7 +63,7 @@ int uet_nl_put_skey(struct sk_buff *skb, struct uet_dev *dev,
 	spin_unlock_bh(&skey->lock);
 
 	if (nla_put_u32(skb, UET_A_SKEY_DEV_INDEX, dev->ib.index) ||
-	    nla_put_string(skb, UET_A_SKEY_DEV_NAME, dev_name(&dev->ib.dev)) ||
+	    nla_put_string(skb, UET_A_SKEY_DEV_NAME, dev->ib.name) ||
 	    nla_put_u32(skb, UET_A_SKEY_ID, obj->id) ||
 	    nla_put_u32(skb, UET_A_SKEY_ALGORITHM, skey->alg) ||
 	    nla_put_u32(skb, UET_A_SKEY_MODE, skey->mode) ||
