@@ -105,7 +105,7 @@ struct uet_desc {
 
 /**
  * struct uet_tx - sender of one direction
- * @start: Start_PSN
+ * @start: Start_PSN, or what uet_tx_move_start() made of it
  * @next: PSN of the next new packet
  * @una: oldest PSN that is not done with; CLEAR_PSN is @una - 1
  * @cack: newest CACK_PSN of the peer
@@ -153,6 +153,20 @@ struct uet_tx {
 	u64 retx;
 	u64 bytes;
 };
+
+/**
+ * uet_tx_move_start - keep a PDC that is never quiet from running out of PSNs
+ * @tx: sender, long established
+ *
+ * ACKs are compared with Start_PSN, and message ids counted from there, which both
+ * end 2^31 PSNs later. A quiet PDC is replaced long before, by another one.
+ * All ids stay what they are: there are 65535 of them.
+ */
+static inline void uet_tx_move_start(struct uet_tx *tx)
+{
+	if (tx->una - tx->start > UET_PDC_PSN_RANGE + UET_PDC_PSN_RANGE / 2)
+		tx->start += 8192 * U16_MAX;
+}
 
 /**
  * struct uet_resp - a response that must not get lost, 2.13
@@ -286,6 +300,7 @@ struct uet_flow_key {
  * @rdrsps: read data that has no PSN yet
  * @cancels: struct uet_cancel that have no PSN yet
  * @inbound: struct uet_inbound in progress
+ * @nr_inbound: how many
  * @waiting: RUD messages refused for want of a buffer, sent again at
  *	UET_EV_RESUME
  * @rewind: a message was refused for want of a buffer: when all that is in
@@ -332,6 +347,7 @@ struct uet_pdc {
 	struct list_head rdrsps;
 	struct list_head cancels;
 	struct list_head inbound;
+	u32 nr_inbound;
 	struct list_head waiting;
 	bool rewind;
 	bool refused;

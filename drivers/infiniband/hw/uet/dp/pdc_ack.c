@@ -135,6 +135,7 @@ void uet_tx_release(struct uet_pdc *pdc, struct uet_defer *d)
 	}
 	if (tx->una == old)
 		return;
+	uet_tx_move_start(tx);
 	tx->progress = pdc->now;
 	tx->backoff = 0;
 	uet_pdc_arm_rto(pdc, tx->progress);
@@ -237,7 +238,8 @@ u8 uet_rx_read_data(struct uet_pdc *pdc, struct sk_buff *skb,
 	desc = uet_tx_desc(&pdc->tx, psn);
 	if (desc->kind != UET_DESC_REQ || !(desc->flags & UET_DESC_WAIT_DATA))
 		return 0;
-	if (pkt->rsp.rc == UET_RC_OK) {
+	if (pkt->rsp.rc == UET_RC_OK || pkt->rsp.rc == UET_RC_NULL) {
+		/* No error, so it is complete only with all of its data. */
 		if (uet_read_place(pdc, desc, skb, pkt))
 			return UET_NACK_NO_PKT_BUFFER;
 		if (desc->flags & UET_DESC_ANSWERED)

@@ -36,6 +36,7 @@ struct uet_verdict {
  *	the endpoint let go of the message
  * @ep: the endpoint; NULL once it let go
  * @id: message id
+ * @psn: newest packet; ids come back, so that one far ahead is of another message
  * @rc: UET_RC_OK, or why all further packets of the message are refused
  * @recv: buffer lent by the provider; NULL for a WRITE without immediate
  * @len: bytes of the message
@@ -45,6 +46,7 @@ struct uet_inbound {
 	struct list_head pdc_node;
 	struct list_head ep_node;
 	struct uet_ep *ep;
+	u32 psn;
 	u16 id;
 	u8 rc;
 	struct uet_recv *recv;
@@ -118,7 +120,6 @@ static inline bool uet_msg_is_amo(const struct uet_msg *msg)
 }
 
 /* ses_init.c; caller holds the PDC lock, BHs off */
-u16 uet_ses_msg_id(u32 rel);
 void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
 		  u32 len, u8 gen, u16 read_id);
 void uet_ses_fill_orphan(struct uet_pkt *pkt);
@@ -143,5 +144,20 @@ int uet_sge_atomic(const struct uet_sge *sge, u8 amo, u64 operand, u64 compare,
 		   u64 *old);
 int uet_buf_to_sge(const void *buf, const struct uet_sge *sge, unsigned int nr,
 		   u32 len);
+
+/**
+ * uet_ses_msg_id - message id
+ * @rel: PSN of the first packet of the message, counted from Start_PSN
+ *
+ * A READ travels as messages of one packet each, so that each says how many
+ * bytes it wants: the first packet of a longer one has no field for that. The
+ * id, made from the PSN, brings the data back to its descriptor.
+ *
+ * Return: 1 .. 65535; different for all PSNs of a window.
+ */
+static inline u16 uet_ses_msg_id(u32 rel)
+{
+	return rel % U16_MAX + 1;
+}
 
 #endif /* UET_SES_H */

@@ -12,21 +12,6 @@
 #include "pdc.h"
 #include "ses.h"
 
-/**
- * uet_ses_msg_id - message id
- * @rel: PSN of the first packet of the message, counted from Start_PSN
- *
- * A READ travels as messages of one packet each, so that each says how many
- * bytes it wants: the first packet of a longer one has no field for that. The
- * id, made from the PSN, brings the data back to its descriptor.
- *
- * Return: 1 .. 65535; different for all PSNs of a window.
- */
-u16 uet_ses_msg_id(u32 rel)
-{
-	return rel % U16_MAX + 1;
-}
-
 static void uet_ses_fill_read(const struct uet_msg *msg, struct uet_pkt *pkt,
 			      u32 offset, u32 len, u16 id)
 {

@@ -6,6 +6,8 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
+#include "pdc.h"
+#include "ses.h"
 #include "window.h"
 
 /* Start PSNs that put 0, 2^31 and the end of the ring in the way. */
@@ -358,6 +360,29 @@ static void uet_window_random(struct kunit *test)
 		}
 }
 
+/* The start follows for ever, and neither it nor the ids jump. */
+static void uet_window_start(struct kunit *test)
+{
+	struct uet_tx tx = { .start = 0xfffffff0, .una = 0xfffffff0 };
+	u32 step = 1000003, moved = 0;
+	u64 i;
+
+	for (i = 0; i < (1ull << 35); i += step) {
+		u32 start = tx.start;
+		u16 id;
+
+		tx.una += step;
+		id = uet_ses_msg_id(tx.una - start);
+		uet_tx_move_start(&tx);
+		moved += tx.start != start;
+		KUNIT_ASSERT_EQ(test, uet_ses_msg_id(tx.una - tx.start), id);
+		KUNIT_ASSERT_LT(test, tx.una - tx.start,
+				2 * UET_PDC_PSN_RANGE);
+		KUNIT_ASSERT_FALSE(test, uet_psn_before(tx.una, tx.start));
+	}
+	KUNIT_EXPECT_GT(test, moved, 50);
+}
+
 static struct kunit_case uet_window_cases[] = {
 	KUNIT_CASE(uet_window_psn),
 	KUNIT_CASE(uet_window_init),
@@ -365,6 +390,7 @@ static struct kunit_case uet_window_cases[] = {
 	KUNIT_CASE(uet_window_subsets),
 	KUNIT_CASE(uet_window_fill),
 	KUNIT_CASE_SLOW(uet_window_random),
+	KUNIT_CASE(uet_window_start),
 	{}
 };
 
