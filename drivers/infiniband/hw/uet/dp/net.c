@@ -631,9 +631,15 @@ void uet_net_detach(struct uet_fep *fep)
  */
 void uet_net_put(struct uet_fep *fep)
 {
+	struct uet_net *un = fep->un;
+
 	mutex_lock(&uet_net_mutex);
-	if (!--fep->un->users)
-		uet_net_stop(fep->un);
+	if (un->users == 1)
+		uet_net_stop(un);
+	WRITE_ONCE(un->users, un->users - 1);
+	/* Pairs with uet_net_ns_exit(), after which @un is gone. */
+	smp_mb();
+	wake_up_var(&un->users);
 	mutex_unlock(&uet_net_mutex);
 }
 
@@ -646,8 +652,20 @@ static int __net_init uet_net_ns_init(struct net *net)
 	return 0;
 }
 
+/*
+ * The devices of netdevs that outlive the namespace (hardware; it moves to the
+ * initial one) are deleted by a work item that nobody else waits for.
+ */
+static void __net_exit uet_net_ns_exit(struct net *net)
+{
+	struct uet_net *un = net_generic(net, uet_net_id);
+
+	wait_var_event(&un->users, !READ_ONCE(un->users));
+}
+
 static struct pernet_operations uet_net_ops = {
 	.init	= uet_net_ns_init,
+	.exit	= uet_net_ns_exit,
 	.id	= &uet_net_id,
 	.size	= sizeof(struct uet_net),
 };

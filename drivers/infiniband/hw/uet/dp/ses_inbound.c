@@ -25,28 +25,66 @@ static struct uet_inbound *uet_inbound_find(const struct uet_pdc *pdc, u16 id)
 	return NULL;
 }
 
+/* PDC lock and endpoint lock held; the buffer is not given back here. */
+static void uet_inbound_free(struct uet_pdc *pdc, struct uet_inbound *in)
+{
+	list_del(&in->pdc_node);
+	pdc->nr_inbound--;
+	list_del_init(&in->ep_node);
+	kfree(in);
+}
+
+/* Nothing more of that message will come. It is of @r->ep, or of nobody. */
+static void uet_inbound_forget(struct uet_request *r, struct uet_inbound *in)
+{
+	if (in->recv)
+		r->pdc->fep->ops->recv_done(r->ep, in->recv, UET_RC_CANCELLED,
+					    r->d);
+	uet_inbound_free(r->pdc, in);
+}
+
+/* Packets of a message are sent one behind the other, within a window. */
+static bool uet_inbound_is_old(const struct uet_request *r,
+			       const struct uet_inbound *in)
+{
+	return uet_psn_after(r->pkt->psn, in->psn + 4 * UET_PDC_WINDOW) &&
+	       (!in->ep || in->ep == r->ep);
+}
+
+/*
+ * As many as packets can be under way. More are left over by initiators that gave
+ * up in the middle, or by endpoints that were flushed.
+ */
+static bool uet_inbound_room(struct uet_request *r)
+{
+	struct uet_inbound *in, *tmp;
+
+	if (r->pdc->nr_inbound < UET_PDC_WINDOW)
+		return true;
+	list_for_each_entry_safe(in, tmp, &r->pdc->inbound, pdc_node)
+		if (uet_inbound_is_old(r, in))
+			uet_inbound_forget(r, in);
+	return r->pdc->nr_inbound < UET_PDC_WINDOW;
+}
+
 static struct uet_inbound *uet_inbound_add(struct uet_request *r)
 {
 	struct uet_inbound *in;
 
+	if (!uet_inbound_room(r))
+		return NULL;
 	in = kzalloc_obj(*in, GFP_ATOMIC | __GFP_NOWARN);
 	if (!in)
 		return NULL;
+	in->psn = r->pkt->psn;
 	in->id = r->req->message_id;
 	in->rc = UET_RC_OK;
 	in->len = r->req->request_length;
 	in->ep = r->ep;
 	list_add_tail(&in->pdc_node, &r->pdc->inbound);
+	r->pdc->nr_inbound++;
 	list_add_tail(&in->ep_node, &r->ep->inbound);
 	return in;
-}
-
-/* PDC lock and endpoint lock held; the buffer is not given back here. */
-static void uet_inbound_free(struct uet_inbound *in)
-{
-	list_del(&in->pdc_node);
-	list_del_init(&in->ep_node);
-	kfree(in);
 }
 
 /**
@@ -61,6 +99,7 @@ void uet_inbound_drop(struct uet_pdc *pdc, struct uet_inbound *in,
 	struct uet_ep *ep = READ_ONCE(in->ep);
 
 	list_del(&in->pdc_node);
+	pdc->nr_inbound--;
 	/* The endpoint may be letting go of it right now; see uet_ep_flush() */
 	if (ep) {
 		spin_lock(&ep->lock);
@@ -182,12 +221,8 @@ void uet_do_error(struct uet_request *r)
 {
 	struct uet_inbound *in = uet_inbound_find(r->pdc, r->req->message_id);
 
-	if (!in || in->ep != r->ep)
-		return;
-	if (in->recv)
-		r->pdc->fep->ops->recv_done(r->ep, in->recv, UET_RC_CANCELLED,
-					    r->d);
-	uet_inbound_free(in);
+	if (in && in->ep == r->ep)
+		uet_inbound_forget(r, in);
 }
 
 /* ------------------------------------------------------------------ */
@@ -222,19 +257,31 @@ static void uet_send_single(struct uet_request *r)
 /*
  * The state of the message that a packet belongs to; made by whichever packet
  * comes first. A refused unordered message keeps its state, so that its other
- * packets are refused as well.
+ * packets are refused as well. Of UC, where nothing is offered again, those have
+ * no first packet before them.
  */
 static struct uet_inbound *uet_inbound_get(struct uet_request *r, bool recv)
 {
 	struct uet_inbound *in = uet_inbound_find(r->pdc, r->req->message_id);
 
+	if (in && uet_inbound_is_old(r, in)) {
+		uet_inbound_forget(r, in);
+		in = NULL;
+	}
 	if (in && in->ep != r->ep) {
 		/* Let go of by a flush, or an id used for two endpoints */
 		uet_refuse(r, in->ep ? UET_RC_OP_VIOLATION : UET_RC_DISABLED);
 		return NULL;
 	}
-	if (in)
+	if (in) {
+		if (uet_psn_after(r->pkt->psn, in->psn))
+			in->psn = r->pkt->psn;
 		return in;
+	}
+	if (r->ep->unreliable && !(r->req->flags & UET_SES_SOM)) {
+		uet_refuse(r, UET_RC_NO_MATCH);
+		return NULL;
+	}
 	in = uet_inbound_add(r);
 	if (!in) {
 		r->v->nack = UET_NACK_NO_SES_MSG_AVAIL;
@@ -247,7 +294,7 @@ static struct uet_inbound *uet_inbound_get(struct uet_request *r, bool recv)
 		return in;
 	in->rc = r->v->rsp.rc;
 	if (r->ep->mode == UET_EP_ROD) {
-		uet_inbound_free(in);
+		uet_inbound_free(r->pdc, in);
 		return NULL;
 	}
 	return in;
@@ -265,7 +312,7 @@ static void uet_inbound_count(struct uet_request *r, struct uet_inbound *in)
 		uet_recv_complete(r, recv);
 		in->recv = NULL;
 	}
-	uet_inbound_free(in);
+	uet_inbound_free(r->pdc, in);
 }
 
 static void uet_send_part(struct uet_request *r)
@@ -390,7 +437,7 @@ static void uet_write_part(struct uet_request *r)
 		if (!in->recv) {
 			in->rc = r->v->rsp.rc;
 			if (r->ep->mode == UET_EP_ROD) {
-				uet_inbound_free(in);
+				uet_inbound_free(r->pdc, in);
 				return;
 			}
 		}
