@@ -125,6 +125,7 @@ check "MEM-03 length 0 needs no key" entry MEM-03
 check "MEM-04 a region of length 0 allows nothing" entry MEM-04
 check "MEM-05 window invalidated under writes" bugs bugs_access MEM-05
 check "MEM-06 region goes while it is read or written" entry_with "delay 20ms rate 200mbit" bugs_access MEM-06
+check "MEM-06 a SEND behind a WRITE whose region goes" entry_with "loss 3%" bugs_access MEM-06-SEND
 check "MEM-07 region of a bound window" entry MEM-07
 check "MEM-08 regions about page boundaries" bugs bugs_access MEM-08
 check "MEM-09 read-only memory" entry MEM-09

@@ -227,6 +227,7 @@ static int uet_desc_build(struct uet_pdc *pdc, u32 psn,
 		break;
 	case UET_DESC_CANCEL:
 		uet_ses_fill_cancel(desc->cancel, &pkt);
+		pkt.req.ri_gen = desc->gen;
 		break;
 	}
 	err = uet_desc_body(desc, operand, &pl);
@@ -244,8 +245,9 @@ static void uet_desc_lighter(struct uet_pdc *pdc, const struct uet_desc *desc,
 }
 
 /*
- * The memory of a packet is gone. Its PSN must still be used up: requests
- * become a NO_OP and the message fails, read data becomes an error response.
+ * The memory of a packet is gone. Its PSN must still be used up: read data becomes
+ * an error response, and requests, whose message fails, a NO_OP; or, ordered, a
+ * MSG_ERROR, so that the target does not execute what is behind without it.
  */
 static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 			    struct uet_defer *d)
@@ -260,9 +262,9 @@ static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 		uet_desc_lighter(pdc, desc, was);
 		return;
 	}
-	desc->kind = UET_DESC_ORPHAN;
+	desc->cancel = pdc->rod ? uet_ses_give_up(msg) : NULL;
+	desc->kind = desc->cancel ? UET_DESC_CANCEL : UET_DESC_ORPHAN;
 	desc->flags &= ~UET_DESC_WAIT_DATA;
-	desc->msg = NULL;
 	uet_desc_lighter(pdc, desc, was);
 	msg->pending--;
 	if (!pdc->rod && msg->status != UET_ST_PROT)

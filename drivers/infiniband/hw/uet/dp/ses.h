@@ -123,6 +123,7 @@ static inline bool uet_msg_is_amo(const struct uet_msg *msg)
 void uet_ses_fill(const struct uet_msg *msg, struct uet_pkt *pkt, u32 offset,
 		  u32 len, u8 gen, u16 read_id);
 void uet_ses_fill_orphan(struct uet_pkt *pkt);
+struct uet_cancel *uet_ses_give_up(const struct uet_msg *msg);
 void uet_ses_cancel(struct uet_pdc *pdc, const struct uet_msg *msg);
 void uet_ses_fill_cancel(const struct uet_cancel *c, struct uet_pkt *pkt);
 void uet_ses_answer(struct uet_pdc *pdc, struct uet_msg *msg, u8 rc, u8 gen);

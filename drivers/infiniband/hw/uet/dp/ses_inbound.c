@@ -223,6 +223,9 @@ void uet_do_error(struct uet_request *r)
 
 	if (in && in->ep == r->ep)
 		uet_inbound_forget(r, in);
+	/* What comes behind it on a connection counts on it. */
+	if (r->ep->mode == UET_EP_ROD)
+		uet_fault(r, UET_RC_INITIATOR_ERROR);
 }
 
 /* ------------------------------------------------------------------ */

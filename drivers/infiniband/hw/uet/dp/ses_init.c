@@ -119,6 +119,30 @@ void uet_ses_fill_orphan(struct uet_pkt *pkt)
 }
 
 /**
+ * uet_ses_give_up - what tells the target that the rest of a message never comes
+ * @msg: message
+ *
+ * Return: for a packet; NULL: no memory.
+ */
+struct uet_cancel *uet_ses_give_up(const struct uet_msg *msg)
+{
+	const struct uet_ep *ep = msg->ep;
+	struct uet_cancel *c = kmalloc_obj(*c, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!c)
+		return NULL;
+	INIT_LIST_HEAD(&c->node);
+	c->wire = ep->mode == UET_EP_ROD ? ep->conn.peer_wire : msg->peer_wire;
+	c->job_id = msg->job_id;
+	c->rel = ep->job_id;
+	c->initiator = ep->initiator;
+	c->id = msg->id;
+	c->len = msg->len;
+	c->sent = msg->sent;
+	return c;
+}
+
+/**
  * uet_ses_cancel - a message of several packets is given up half way
  * @pdc: locked
  * @msg: message
@@ -132,17 +156,9 @@ void uet_ses_cancel(struct uet_pdc *pdc, const struct uet_msg *msg)
 
 	if (!msg->sent || msg->len <= pdc->mtu || msg->op == UET_OP_READ)
 		return;
-	c = kmalloc_obj(*c, GFP_ATOMIC | __GFP_NOWARN);
-	if (!c)
-		return;
-	c->wire = msg->peer_wire;
-	c->job_id = msg->job_id;
-	c->rel = msg->ep->job_id;
-	c->initiator = msg->ep->initiator;
-	c->id = msg->id;
-	c->len = msg->len;
-	c->sent = msg->sent;
-	list_add_tail(&c->node, &pdc->cancels);
+	c = uet_ses_give_up(msg);
+	if (c)
+		list_add_tail(&c->node, &pdc->cancels);
 }
 
 /**
