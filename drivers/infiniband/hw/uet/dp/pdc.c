@@ -393,8 +393,13 @@ static void uet_pdc_unpublish(struct uet_pdc *pdc)
 				uet_flow_params);
 }
 
-static void uet_pdc_fail_msgs(struct uet_pdc *pdc, int status,
-			      struct uet_defer *d)
+/**
+ * uet_pdc_fail_msgs - end all messages, in order
+ * @pdc: locked; nothing of them is in flight, or will be answered
+ * @status: enum uet_status
+ * @d: collector
+ */
+void uet_pdc_fail_msgs(struct uet_pdc *pdc, int status, struct uet_defer *d)
 {
 	struct uet_msg *msg, *tmp;
 

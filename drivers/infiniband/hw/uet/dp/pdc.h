@@ -400,6 +400,7 @@ struct uet_pdc *uet_pdc_find_target(struct uet_fep *fep,
 				    const struct uet_rx *rx, u16 spdcid);
 struct uet_pdc *uet_pdc_pick(struct uet_fep *fep, struct uet_path *path,
 			     u32 len, int *err);
+void uet_pdc_fail_msgs(struct uet_pdc *pdc, int status, struct uet_defer *d);
 void uet_pdc_kill(struct uet_pdc *pdc, int status, struct uet_defer *d);
 void uet_pdc_leave_ep(struct uet_pdc *pdc);
 bool uet_pdc_rename(struct uet_pdc *pdc);

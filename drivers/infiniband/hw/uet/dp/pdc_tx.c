@@ -609,7 +609,8 @@ static void uet_pdc_rewind(struct uet_pdc *pdc, struct uet_defer *d)
 		limit = READ_ONCE(msg->ep->conn.rnr_retry);
 		if (limit < 7 && msg->rnr_count++ >= limit) {
 			/* What is behind it must not be executed without it. */
-			uet_pdc_kill(pdc, UET_ST_RNR, d);
+			pdc->refused = false;
+			uet_pdc_fail_msgs(pdc, UET_ST_RNR, d);
 			return;
 		}
 	}
@@ -653,11 +654,8 @@ void uet_pdc_pump(struct uet_pdc *pdc, struct uet_defer *d)
 		uet_pdc_resend(pdc, &b);
 	if (pdc->rewind && was_empty)
 		uet_pdc_rewind(pdc, d);
-	if (pdc->state != UET_PDC_DEAD)
-		uet_pdc_send_new(pdc, &b);
+	uet_pdc_send_new(pdc, &b);
 	uet_burst_flush(&b);
-	if (pdc->state == UET_PDC_DEAD)
-		return;
 	if (b.full)
 		tx->burst = b.full;
 	if (was_empty && tx->una != tx->next)
