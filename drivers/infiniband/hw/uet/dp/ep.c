@@ -165,12 +165,13 @@ static void uet_ep_drop_inbound(struct uet_ep *ep, struct uet_defer *d)
 
 	list_for_each_entry_safe(in, tmp, &ep->inbound, ep_node) {
 		list_del_init(&in->ep_node);
-		WRITE_ONCE(in->ep, NULL);
 		in->rc = UET_RC_DISABLED;
 		if (in->recv)
 			ep->fep->ops->recv_done(ep, in->recv, UET_ST_FLUSHED,
 						d);
 		in->recv = NULL;
+		/* Last: who finds none may free it, without this lock. */
+		smp_store_release(&in->ep, NULL);
 	}
 }
 

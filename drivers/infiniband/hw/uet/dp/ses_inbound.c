@@ -47,8 +47,11 @@ static void uet_inbound_forget(struct uet_request *r, struct uet_inbound *in)
 static bool uet_inbound_is_old(const struct uet_request *r,
 			       const struct uet_inbound *in)
 {
+	/* Pairs with uet_ep_drop_inbound(). */
+	const struct uet_ep *ep = smp_load_acquire(&in->ep);
+
 	return uet_psn_after(r->pkt->psn, in->psn + 4 * UET_PDC_WINDOW) &&
-	       (!in->ep || in->ep == r->ep);
+	       (!ep || ep == r->ep);
 }
 
 /*
@@ -96,7 +99,8 @@ static struct uet_inbound *uet_inbound_add(struct uet_request *r)
 void uet_inbound_drop(struct uet_pdc *pdc, struct uet_inbound *in,
 		      struct uet_defer *d)
 {
-	struct uet_ep *ep = READ_ONCE(in->ep);
+	/* Pairs with uet_ep_drop_inbound(). */
+	struct uet_ep *ep = smp_load_acquire(&in->ep);
 
 	list_del(&in->pdc_node);
 	pdc->nr_inbound--;
