@@ -394,7 +394,7 @@ static void mem_15(void)
 static void mem_06_send(void)
 {
 	const __u32 len = 256 * 1024;
-	unsigned int got = 0;
+	unsigned int got = 0, gone = 0;
 
 	pair_open(&A, &B, &p, &conn);
 	for (unsigned int i = 0; i < rounds; i++) {
@@ -411,10 +411,11 @@ static void mem_06_send(void)
 		post(p.a, IBV_WR_RDMA_WRITE, &data, 1, (uintptr_t)B.mem,
 		     B.mr->rkey, 0);
 		post(p.a, IBV_WR_SEND, &send, 1, 0, 0, 0);
-		usleep(below(6000));
+		usleep(below(600 * wait_s));
 		if (ibv_dereg_mr(mr))
 			die("dereg_mr");
 		next(&A, &wc);
+		gone += wc.status == IBV_WC_LOC_PROT_ERR;
 		next(&A, &wc);
 		if (try_next(&B, &wc, 20) && wc.status == IBV_WC_SUCCESS) {
 			got++;
@@ -426,7 +427,10 @@ static void mem_06_send(void)
 		}
 		reconnect();
 	}
-	printf("%u of %u arrived\n", got, rounds);
+	printf("%u of %u arrived, %u regions went in time\n", got, rounds, gone);
+	errno = 0;
+	if (!got || !gone)
+		die("nothing arrived, or no region went in time");
 	pair_close(&p);
 }
 

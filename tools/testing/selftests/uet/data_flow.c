@@ -142,6 +142,19 @@ static void flows_run(int pairs, unsigned int depth, size_t max,
 void rc_mix(void)	{ flows_run(1, 16, 100000, 20 * rounds); }
 void rc_64_qps(void)	{ flows_run(64, 2, 30000, 20 * rounds); }
 
+static void post_write(struct ibv_qp *qp)
+{
+	const struct sgl l = { .n = 1, .sge = { {
+		.addr = (uintptr_t)A.mem, .length = 64, .lkey = A.mr->lkey,
+	} } };
+	struct wr w = {
+		.op = WRITE, .flags = IBV_SEND_SIGNALED, .l = &l,
+		.remote = (uintptr_t)B.mem, .rkey = B.mr->rkey,
+	};
+
+	post(qp, &w);
+}
+
 /* Post inside start_poll() .. end_poll(), as fast as completions come. */
 void rc_post_in_poll(void)
 {
@@ -150,14 +163,6 @@ void rc_post_in_poll(void)
 	struct conn ca = { .depth = 64 }, cb = { .depth = 64 };
 	unsigned int total = 20 * rounds, posted = 0, taken = 0;
 	__u64 end = now_ns() + wait_s * 1000000000ull;
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)A.mem, .length = 64, .lkey = A.mr->lkey,
-	};
-	struct ibv_send_wr *bad, wr = {
-		.sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { (uintptr_t)B.mem, B.mr->rkey },
-	};
 	struct ibv_qp *qa, *qb;
 	struct ibv_cq_ex *cq;
 
@@ -173,8 +178,7 @@ void rc_post_in_poll(void)
 	qp_connect(&A, qa, &B, qb->qp_num, &ca);
 	qp_connect(&B, qb, &A, qa->qp_num, &cb);
 	for (; posted < 32; posted++)
-		if (ibv_post_send(qa, &wr, &bad))
-			die("post_send");
+		post_write(qa);
 	while (taken < total) {
 		errno = 0;
 		if (now_ns() > end)
@@ -185,8 +189,8 @@ void rc_post_in_poll(void)
 			if (cq->status != IBV_WC_SUCCESS)
 				die("%s", ibv_wc_status_str(cq->status));
 			taken++;
-			if (posted < total && ibv_post_send(qa, &wr, &bad))
-				die("post_send");
+			if (posted < total)
+				post_write(qa);
 			posted++;
 		} while (!ibv_next_poll(cq));
 		ibv_end_poll(cq);
@@ -208,22 +212,13 @@ void rc_sqd_rights(void)
 {
 	const struct conn c = { 0 };
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)A.mem, .length = 64, .lkey = A.mr->lkey,
-	};
-	struct ibv_send_wr *bad, wr = {
-		.sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = { (uintptr_t)B.mem, B.mr->rkey },
-	};
 	struct ibv_wc wc;
 	struct pair p;
 
 	pair_open(&A, &B, &p, &c);
 	modify(p.b, &attr, IBV_QP_STATE);
 	modify(p.b, &attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS);
-	if (ibv_post_send(p.a, &wr, &bad))
-		die("post_send");
+	post_write(p.a);
 	next(&A, &wc);
 	expect_status(&wc, IBV_WC_REM_INV_REQ_ERR);
 	pair_close(&p);

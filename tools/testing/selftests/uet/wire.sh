@@ -111,8 +111,7 @@ seen() {
 	# idle PDCs are closed: the capture has all of their life
 	busywait $((20 * slow)) no_pdcs || { uet -n h1 pdc show; uet -n h2 pdc show; }
 	capture_stop
-	python3 "$here/wire_decode.py" "${options[@]}" \
-		"$tmp/v1.pcap" "$tmp/v2.pcap"
+	python3 "$here/wire_decode.py" "${options[@]}" "$tmp/v1.pcap" "$tmp/v2.pcap"
 }
 
 data=$(program data) || exit 1

@@ -477,13 +477,14 @@ int uet_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr,
 	unsigned long irq;
 	int err = 0;
 
-	if (qp->user && wr) {
-		/* Requests come by the ring; one given here would be lost. */
-		*bad_wr = wr;
-		return -EINVAL;
-	}
-	if (qp->user)
+	if (qp->user) {
+		/* Its requests are in the ring; one given here would be lost */
+		if (wr) {
+			*bad_wr = wr;
+			return -EINVAL;
+		}
 		return uet_recv_kick(qp);
+	}
 	irq = uet_queue_lock(&qp->rq.lock, qp->rq.user);
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		err = -EINVAL;
