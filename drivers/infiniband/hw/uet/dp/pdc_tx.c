@@ -248,10 +248,13 @@ static void uet_desc_lighter(struct uet_pdc *pdc, const struct uet_desc *desc,
  * The memory of a packet is gone. Its PSN must still be used up: read data becomes
  * an error response, and requests, whose message fails, a NO_OP; or, ordered, a
  * MSG_ERROR, so that the target does not execute what is behind without it.
+ *
+ * Return: 0, or -ENOMEM: nothing has changed.
  */
-static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
-			    struct uet_defer *d)
+static int uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
+			   struct uet_defer *d)
 {
+	struct uet_cancel *cancel = NULL;
 	struct uet_msg *msg = desc->msg;
 	u32 was = uet_desc_cost(desc);
 
@@ -260,10 +263,15 @@ static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 		desc->rdrsp->sge.len = 0;
 		desc->rdrsp->rc = UET_RC_BAD_MKEY;
 		uet_desc_lighter(pdc, desc, was);
-		return;
+		return 0;
 	}
-	desc->cancel = pdc->rod ? uet_ses_give_up(msg) : NULL;
-	desc->kind = desc->cancel ? UET_DESC_CANCEL : UET_DESC_ORPHAN;
+	if (pdc->rod) {
+		cancel = uet_ses_give_up(msg);
+		if (!cancel)
+			return -ENOMEM;
+	}
+	desc->cancel = cancel;
+	desc->kind = cancel ? UET_DESC_CANCEL : UET_DESC_ORPHAN;
 	desc->flags &= ~UET_DESC_WAIT_DATA;
 	uet_desc_lighter(pdc, desc, was);
 	msg->pending--;
@@ -276,6 +284,7 @@ static void uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 	}
 	if (!msg->pending)
 		uet_msg_finish(pdc, msg, msg->status, d);
+	return 0;
 }
 
 static void uet_desc_xmit(struct uet_pdc *pdc, u32 psn, bool ar,
@@ -286,8 +295,8 @@ static void uet_desc_xmit(struct uet_pdc *pdc, u32 psn, bool ar,
 
 	err = uet_desc_build(pdc, psn, desc, ar, b);
 	if (err && err != -ENOMEM && err != -EAGAIN) {
-		uet_desc_orphan(pdc, desc, b->d);
-		err = uet_desc_build(pdc, psn, desc, ar, b);
+		err = uet_desc_orphan(pdc, desc, b->d) ?:
+		      uet_desc_build(pdc, psn, desc, ar, b);
 	}
 	/* One for the burst: the clock may cost as much as a packet's headers. */
 	if (!b->stamp)
