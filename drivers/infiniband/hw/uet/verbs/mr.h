@@ -55,7 +55,7 @@ struct uet_map {
 
 /* For whom a region is, beside its protection domain. */
 enum uet_mkey_scope {
-	UET_SCOPE_CHOSEN	= BIT(0),	/* @rkey was chosen, is in rkeys */
+	UET_SCOPE_CHOSEN	= BIT(0),	/* @chosen is set, and in rkeys */
 	UET_SCOPE_JOB		= BIT(1),	/* peers of @job_id only */
 	UET_SCOPE_QP		= BIT(2),	/* through @qp only */
 };
@@ -66,6 +66,16 @@ enum uet_mkey_kind {
 	UET_MKEY_FRWR,
 	UET_MKEY_MW1,
 	UET_MKEY_MW2,
+};
+
+/**
+ * struct uet_rkey - a remote key that an application chose
+ * @key: as on the wire
+ * @pd: protection domain: nobody lengthens the hash chains of others
+ */
+struct uet_rkey {
+	u64 key;
+	const struct ib_pd *pd;
 };
 
 /**
@@ -84,8 +94,8 @@ enum uet_mkey_kind {
  * @job_id: UET_SCOPE_JOB: the job, held by uet_mr.jkey; never changes
  * @qp: UET_SCOPE_QP: the QP that the region is attached to, or NULL; compared
  *	only. Written under uet_dev.rkey_mutex
- * @rkey: UET_SCOPE_CHOSEN: key as on the wire; never changes
- * @rkey_node: entry of uet_dev.rkeys, by @rkey
+ * @chosen: UET_SCOPE_CHOSEN: by what peers find it; never changes
+ * @rkey_node: entry of uet_dev.rkeys, by @chosen
  * @rcu: for freeing
  */
 struct uet_mkey {
@@ -102,7 +112,7 @@ struct uet_mkey {
 	u8 scope;
 	u32 job_id;
 	const struct uet_qp *qp;
-	u64 rkey;
+	struct uet_rkey chosen;
 	struct rhlist_head rkey_node;
 	struct rcu_head rcu;
 };

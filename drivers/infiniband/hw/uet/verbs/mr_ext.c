@@ -57,9 +57,12 @@ int uet_mr_ext_begin(struct uet_mr *mr, struct ib_pd *pd,
 	/* By a window everybody would get at what is for some. */
 	if (mr->mkey.scope && mr->mkey.access & IB_ACCESS_MW_BIND)
 		return -EOPNOTSUPP;
-	if (req->comp_mask & UET_REG_MR_RKEY)
-		mr->mkey.rkey = req->rkey | (req->flags & UET_MR_IDEMPOTENT ?
-					     UET_RKEY_IDEMPOTENT : 0);
+	if (req->comp_mask & UET_REG_MR_RKEY) {
+		mr->mkey.chosen.pd = pd;
+		mr->mkey.chosen.key = req->rkey;
+		if (req->flags & UET_MR_IDEMPOTENT)
+			mr->mkey.chosen.key |= UET_RKEY_IDEMPOTENT;
+	}
 	if (!(req->comp_mask & UET_REG_MR_JKEY))
 		return 0;
 	jkey = uet_jkey_get(pd, req->jkey);
@@ -90,7 +93,7 @@ int uet_mr_ext_publish(struct uet_mr *mr, const struct uet_reg_mr_req *req,
 	*resp = (struct uet_reg_mr_resp){
 		.job_id = mkey->job_id,
 		.rkey = mkey->scope & UET_SCOPE_CHOSEN ?
-			mkey->rkey : UET_RKEY_ASSIGNED | mr->ib.rkey,
+			mkey->chosen.key : UET_RKEY_ASSIGNED | mr->ib.rkey,
 	};
 	return err;
 }

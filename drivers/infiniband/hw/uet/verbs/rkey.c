@@ -10,8 +10,9 @@
 #include "job.h"
 
 static const struct rhashtable_params uet_rkey_params = {
-	.key_len = sizeof_field(struct uet_mkey, rkey),
-	.key_offset = offsetof(struct uet_mkey, rkey),
+	/* without the hole behind it that 32-bit kernels may have */
+	.key_len = offsetofend(struct uet_rkey, pd),
+	.key_offset = offsetof(struct uet_mkey, chosen),
 	.head_offset = offsetof(struct uet_mkey, rkey_node),
 	.automatic_shrinking = true,
 };
@@ -37,15 +38,16 @@ void uet_rkey_dev_exit(struct uet_dev *dev)
 }
 
 /*
- * Could a request mean both, @a being attached to @qp? Nobody is reached by a
- * region for a QP that is not attached. rkey_mutex held.
+ * Could a request mean both, @a being attached to @qp? They have the same key and
+ * protection domain. Nobody is reached by a region for a QP that is not attached.
+ * rkey_mutex held.
  */
 static bool uet_rkey_clash(const struct uet_mkey *a, const struct uet_qp *qp,
 			   const struct uet_mkey *b)
 {
 	u8 both = a->scope & b->scope;
 
-	if (a == b || a->pd != b->pd)
+	if (a == b)
 		return false;
 	if (both & UET_SCOPE_JOB && a->job_id != b->job_id)
 		return false;
@@ -61,7 +63,7 @@ static bool uet_rkey_taken(struct uet_dev *dev, const struct uet_mkey *mkey,
 	bool taken = false;
 
 	rcu_read_lock();
-	list = rhltable_lookup(&dev->rkeys, &mkey->rkey, uet_rkey_params);
+	list = rhltable_lookup(&dev->rkeys, &mkey->chosen, uet_rkey_params);
 	rhl_for_each_entry_rcu(other, pos, list, rkey_node)
 		taken |= uet_rkey_clash(mkey, qp, other);
 	rcu_read_unlock();
@@ -148,16 +150,14 @@ enum uet_rc uet_rkey_scope(const struct uet_mkey *mkey, const struct uet_qp *qp,
 enum uet_rc uet_rkey_find(const struct uet_qp *qp, u32 job_id, u64 rkey,
 			  struct uet_mkey **found)
 {
-	enum uet_rc rc = UET_RC_BAD_MKEY;
+	const struct uet_rkey chosen = { .key = rkey, .pd = qp->ib.pd };
+	enum uet_rc one, rc = UET_RC_BAD_MKEY;
 	struct rhlist_head *list, *pos;
 	struct uet_mkey *mkey;
 
-	list = rhltable_lookup(&qp->dev->rkeys, &rkey, uet_rkey_params);
+	list = rhltable_lookup(&qp->dev->rkeys, &chosen, uet_rkey_params);
 	rhl_for_each_entry_rcu(mkey, pos, list, rkey_node) {
-		enum uet_rc one = UET_RC_BAD_MKEY;
-
-		if (mkey->pd == qp->ib.pd)
-			one = uet_rkey_scope(mkey, qp, job_id);
+		one = uet_rkey_scope(mkey, qp, job_id);
 		if (one == UET_RC_OK) {
 			*found = mkey;
 			return one;
