@@ -21,7 +21,7 @@ bugs() { # PROGRAM ENTRY
 	program=$(program "$1")
 	need_hosts 1500
 	limit $((60 + rounds / 5)) "$program" -a u1 -A "$(address 1 4)" -b u2 -B "$(address 2 4)" \
-		-w $((10 * slow)) -n $rounds "$2"
+		-w $((10 * slow)) -n "$rounds" "$2"
 }
 
 entry() { # ENTRY
@@ -37,6 +37,16 @@ entry_with() { # NETEM PROGRAM ENTRY
 	netem_on $1
 	bugs "$2" "$3" || code=$?
 	netem_off
+	return $code
+}
+
+# What is asked for arrives; of what is answered a part gets lost.
+reads_end() {
+	local code=0 rounds=$((rounds / 3))
+	need_hosts 1500
+	tc -n h2 qdisc replace dev v2 root netem loss 30%
+	bugs bugs_access MEM-06-QP || code=$?
+	tc -n h2 qdisc del dev v2 root
 	return $code
 }
 
@@ -126,6 +136,7 @@ check "MEM-04 a region of length 0 allows nothing" entry MEM-04
 check "MEM-05 window invalidated under writes" bugs bugs_access MEM-05
 check "MEM-06 region goes while it is read or written" entry_with "delay 20ms rate 200mbit" bugs_access MEM-06
 check "MEM-06 a SEND behind a WRITE whose region goes" entry_with "loss 3%" bugs_access MEM-06-SEND
+check "MEM-06 a QP ends while its memory is read" reads_end
 check "MEM-07 region of a bound window" entry MEM-07
 check "MEM-08 regions about page boundaries" bugs bugs_access MEM-08
 check "MEM-09 read-only memory" entry MEM-09

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-"""Send one UET request, a WRITE of 8 bytes, that no QP of this host has made.
+"""Send a UET request, a WRITE of 8 bytes or READs, that no QP of this host has made.
 
 Exit code 3 if the kernel did not let it out.
 """
@@ -13,6 +13,8 @@ import sys
 
 PORT = 4793
 RUD, STANDARD = 2, 3
+WRITE, READ = 1, 2
+READ_LENGTH = 1000
 RAW_FRAGMENT = 24       # bytes of IP payload in the first of two fragments
 
 
@@ -29,31 +31,37 @@ def options():
     parser.add_argument("--pair", type=number, default=0)
     parser.add_argument("--key", type=number, default=0)
     parser.add_argument("--dpdcid", type=number, default=0, help="0: open a PDC")
+    parser.add_argument("--spdcid", type=number, default=random.randrange(1, 0x10000))
+    parser.add_argument("--psn", type=number, default=random.getrandbits(32))
+    parser.add_argument("--reads", type=number, default=0, help="so many instead of the WRITE")
     parser.add_argument("--how", default="udp",
                         choices=("udp", "raw", "fragments", "extension"))
     return parser.parse_args()
 
 
-def request(opt):
+def request(opt, number=0):
     flags = 0x08 if opt.dpdcid else 0x0C        # AR, SYN
-    pds = struct.pack(">HhIHH", RUD << 11 | STANDARD << 7 | flags, 0, random.getrandbits(32),
-                      random.randrange(1, 0x10000), opt.dpdcid)
-    # WRITE, SOM EOM, and REL
-    ses = struct.pack(">BBHB", 1, 0x0B if opt.relative else 0x03, 1, 0)
+    psn = (opt.psn + number) & 0xFFFFFFFF
+    pds = struct.pack(">HhIHH", RUD << 11 | STANDARD << 7 | flags, 0, psn, opt.spdcid,
+                      opt.dpdcid)
+    opcode, length, data = (READ, READ_LENGTH, b"") if opt.reads else (WRITE, 8, b"\xee" * 8)
+    # SOM EOM, and REL
+    ses = struct.pack(">BBHB", opcode, 0x0B if opt.relative else 0x03, 1 + number % 0xFFFF, 0)
     ses += opt.job.to_bytes(3, "big")
-    ses += struct.pack(">HHQIQQI", opt.pair & 0xFFF, opt.pair >> 12, 0, 1, opt.key, 0, 8)
-    return pds + ses + b"\xee" * 8
+    ses += struct.pack(">HHQIQQI", opt.pair & 0xFFF, opt.pair >> 12, 0, 1, opt.key, 0, length)
+    return pds + ses + data
 
 
 def udp_header(data):
     return struct.pack(">HHHH", 0x8001, PORT, 8 + len(data), 0)
 
 
-def send_udp(opt, data):
+def send_udp(opt, *packets):
     family = socket.AF_INET6 if ":" in opt.destination else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as sock:
         sock.bind((opt.source, 0))
-        sock.sendto(data, (opt.destination, PORT))
+        for data in packets:
+            sock.sendto(data, (opt.destination, PORT))
 
 
 def send_raw(opt, data, fragments=False):
@@ -83,7 +91,7 @@ def main():
     data = request(opt)
     try:
         if opt.how == "udp":
-            send_udp(opt, data)
+            send_udp(opt, data, *(request(opt, i) for i in range(1, opt.reads)))
         elif opt.how == "extension":
             send_extension(opt, data)
         else:

@@ -462,6 +462,51 @@ static void test_forged(void)
 	job_end(job);
 }
 
+#define FORGED_READ	"--pair 0x5007 --key 0x4a4f42 --spdcid 16962"
+
+/* PDCID that host 2 gave the forger's PDC */
+static unsigned int forged_pdc(void)
+{
+	FILE *f = popen("uet -n h2 -j pdc | jq '.[] | select(.peer_id == 16962).id'", "r");
+	unsigned int id = 0;
+
+	if (!f || fscanf(f, "%u", &id) != 1 || pclose(f))
+		die("the forger's PDC");
+	return id;
+}
+
+/*
+ * One who asks for more and more, and takes none of it, waits after as many READs as
+ * a reader can have under way.
+ */
+static void test_greedy(void)
+{
+	__u64 before = counted(1, "tx_nacks"), dropped;
+	struct member m;
+	char what[128], *end = stpcpy(what, FORGED_READ);
+
+	member_join(&m, 1, UETDV_ADDR_ABSOLUTE, ALIEN, 1, NULL, NULL);
+	if (system("uet -n h1 dev set u1 local-filter off") ||
+	    system("tc -n h2 qdisc replace dev v2 root netem loss 100%"))
+		die("set up");
+	forge(0, true, FORGED_READ " --psn 5 --reads 1");
+	sprintf(end, " --psn 6 --reads 20000 --dpdcid %u", forged_pdc());
+	dropped = counted(1, "drop_out_of_window");
+	forge(0, true, what);
+	before = counted(1, "tx_nacks") - before;
+	dropped = counted(1, "drop_out_of_window") - dropped;
+	printf("%llu refused, %llu behind them\n", (unsigned long long)before,
+	       (unsigned long long)dropped);
+	if (system("tc -n h2 qdisc del dev v2 root") ||
+	    system("uet -n h1 dev set u1 local-filter on"))
+		die("clean up");
+	errno = 0;
+	if (!before || !dropped)
+		die("all READs were accepted");
+	nothing(&m);
+	member_leave(&m);
+}
+
 /* ------------------------------------------------------------------ */
 
 static const struct entry tests[] = {
@@ -471,6 +516,7 @@ static const struct entry tests[] = {
 	{ "passes", test_passes },
 	{ "together", test_together },
 	{ "forged", test_forged },
+	{ "greedy", test_greedy },
 	{}
 };
 

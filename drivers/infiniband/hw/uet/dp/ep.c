@@ -40,6 +40,7 @@ struct uet_ep *uet_ep_create(struct uet_fep *fep,
 	ep->unreliable = attr->unreliable;
 	spin_lock_init(&ep->lock);
 	INIT_LIST_HEAD(&ep->inbound);
+	INIT_LIST_HEAD(&ep->reads);
 	err = uet_eptab_insert(&fep->eps, ep);
 	if (err) {
 		kfree(ep);
@@ -224,6 +225,27 @@ void uet_ep_flush(struct uet_ep *ep, struct uet_defer *d)
 EXPORT_SYMBOL_GPL(uet_ep_flush);
 
 /**
+ * uet_ep_end_reads - let no more data out that peers asked for
+ * @ep: flushed endpoint
+ *
+ * They are told that there is none. Without this, what was accepted before the
+ * flush goes on: a peer's bad request does not spoil the good ones before it.
+ */
+void uet_ep_end_reads(struct uet_ep *ep)
+{
+	struct uet_rdrsp *rd, *tmp;
+
+	spin_lock_bh(&ep->lock);
+	list_for_each_entry_safe(rd, tmp, &ep->reads, ep_node) {
+		list_del(&rd->ep_node);
+		/* Last: who finds none may free it, without this lock. */
+		smp_store_release(&rd->ep, NULL);
+	}
+	spin_unlock_bh(&ep->lock);
+}
+EXPORT_SYMBOL_GPL(uet_ep_end_reads);
+
+/**
  * uet_ep_destroy - end an endpoint
  * @ep: endpoint; no message is submitted any more
  *
@@ -235,6 +257,7 @@ void uet_ep_destroy(struct uet_ep *ep)
 
 	uet_defer_init(&d);
 	uet_ep_flush(ep, &d);
+	uet_ep_end_reads(ep);
 	uet_eptab_remove(&ep->fep->eps, ep);
 	spin_lock_bh(&ep->lock);
 	ep->dead = true;

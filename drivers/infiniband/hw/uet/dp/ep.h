@@ -41,6 +41,7 @@ enum uet_ep_state {
  * @disabled: out of receive buffers; requests are refused until one is posted,
  *	which makes a new generation (uet-wire 4.10 c)
  * @inbound: struct uet_inbound in progress
+ * @reads: struct uet_rdrsp that the peers do not have yet
  * @pdc: UET_EP_ROD: the PDC for what we send; RCU, replaced under @lock
  * @peer_gen: UET_EP_ROD: generation that what we send carries; under the lock
  *	of @pdc
@@ -66,6 +67,7 @@ struct uet_ep {
 	u8 gen;
 	bool disabled;
 	struct list_head inbound;
+	struct list_head reads;
 
 	struct uet_pdc __rcu *pdc;
 	u8 peer_gen;

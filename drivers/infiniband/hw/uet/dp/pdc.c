@@ -423,6 +423,7 @@ static void uet_pdc_drop_tx(struct uet_pdc *pdc)
 	list_for_each_entry_safe(rd, tmp, &pdc->rdrsps, node)
 		uet_rdrsp_free(rd);
 	INIT_LIST_HEAD(&pdc->rdrsps);
+	pdc->nr_rdrsps = 0;
 }
 
 /**

@@ -298,6 +298,7 @@ struct uet_flow_key {
  * @cur: first message that is not completely sent, or NULL
  * @queued: bytes in messages and @rdrsps that have no PSN yet
  * @rdrsps: read data that has no PSN yet
+ * @nr_rdrsps: how many
  * @cancels: struct uet_cancel that have no PSN yet
  * @inbound: struct uet_inbound in progress
  * @nr_inbound: how many
@@ -345,6 +346,7 @@ struct uet_pdc {
 	struct uet_msg *cur;
 	u64 queued;
 	struct list_head rdrsps;
+	u32 nr_rdrsps;
 	struct list_head cancels;
 	struct list_head inbound;
 	u32 nr_inbound;

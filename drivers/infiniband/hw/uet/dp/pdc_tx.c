@@ -183,6 +183,8 @@ static int uet_desc_body(const struct uet_desc *desc, u8 *operand,
 
 	pl->len = uet_desc_payload(desc);
 	if (desc->kind == UET_DESC_RDRSP) {
+		if (pl->len && !READ_ONCE(desc->rdrsp->ep))
+			return -ECANCELED;
 		pl->sge = &desc->rdrsp->sge;
 		pl->nr_sge = 1;
 	}
@@ -245,9 +247,10 @@ static void uet_desc_lighter(struct uet_pdc *pdc, const struct uet_desc *desc,
 }
 
 /*
- * The memory of a packet is gone. Its PSN must still be used up: read data becomes
- * an error response, and requests, whose message fails, a NO_OP; or, ordered, a
- * MSG_ERROR, so that the target does not execute what is behind without it.
+ * The memory of a packet is gone, or the endpoint that it is read for. Its PSN must
+ * still be used up: read data becomes an error response, and requests, whose message
+ * fails, a NO_OP; or, ordered, a MSG_ERROR, so that the target does not execute what
+ * is behind without it.
  *
  * Return: 0, or -ENOMEM: nothing has changed.
  */
@@ -261,7 +264,8 @@ static int uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 	if (desc->kind == UET_DESC_RDRSP) {
 		desc->len = 0;
 		desc->rdrsp->sge.len = 0;
-		desc->rdrsp->rc = UET_RC_BAD_MKEY;
+		desc->rdrsp->rc = READ_ONCE(desc->rdrsp->ep) ?
+				  UET_RC_BAD_MKEY : UET_RC_DISABLED;
 		uet_desc_lighter(pdc, desc, was);
 		return 0;
 	}
@@ -507,6 +511,7 @@ static void uet_pdc_take_rdrsp(struct uet_pdc *pdc)
 
 	desc->rdrsp = list_first_entry(&pdc->rdrsps, struct uet_rdrsp, node);
 	list_del_init(&desc->rdrsp->node);
+	pdc->nr_rdrsps--;
 	desc->len = desc->rdrsp->sge.len;
 	pdc->queued -= desc->len;
 }

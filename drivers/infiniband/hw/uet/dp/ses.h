@@ -57,6 +57,9 @@ struct uet_inbound {
 /**
  * struct uet_rdrsp - data of a READ that goes back on the return direction
  * @node: entry of uet_pdc.rdrsps until it has a PSN
+ * @ep: whom the peer asked; NULL: that has ended, and there is no data any more.
+ *	Changes under its lock
+ * @ep_node: entry of @ep->reads
  * @sge: where the data is; holds a uet_mem reference
  * @job_id: copied from the request
  * @id: message id of the request, 0: small or medium header
@@ -66,6 +69,8 @@ struct uet_inbound {
  */
 struct uet_rdrsp {
 	struct list_head node;
+	struct uet_ep *ep;
+	struct list_head ep_node;
 	struct uet_sge sge;
 	u32 job_id;
 	u16 id;

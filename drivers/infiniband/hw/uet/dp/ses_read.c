@@ -13,10 +13,19 @@
 
 /**
  * uet_rdrsp_free - free read data that is sent or given up
- * @rd: not on a list
+ * @rd: not on a list of its PDC, which is locked
  */
 void uet_rdrsp_free(struct uet_rdrsp *rd)
 {
+	/* Pairs with uet_ep_end_reads(). */
+	struct uet_ep *ep = smp_load_acquire(&rd->ep);
+
+	if (ep) {
+		spin_lock(&ep->lock);
+		if (rd->ep)
+			list_del(&rd->ep_node);
+		spin_unlock(&ep->lock);
+	}
 	if (rd->sge.mem)
 		uet_mem_put(rd->sge.mem);
 	kfree(rd);
@@ -86,6 +95,29 @@ static struct uet_rdrsp *uet_rdrsp_new(struct uet_request *r,
 	return rd;
 }
 
+/*
+ * As many as a reader can have under way, each as large as packets get. One that
+ * asks for more and does not take what it asked for waits.
+ */
+static bool uet_read_room(const struct uet_pdc *pdc)
+{
+	return pdc->nr_rdrsps < UET_PDC_WINDOW *
+				DIV_ROUND_UP(UET_PAYLOAD_MTU_MAX, pdc->mtu);
+}
+
+static void uet_rdrsp_queue(struct uet_request *r, struct list_head *parts)
+{
+	struct uet_rdrsp *rd;
+
+	list_for_each_entry(rd, parts, node) {
+		rd->ep = r->ep;
+		list_add_tail(&rd->ep_node, &r->ep->reads);
+		r->pdc->nr_rdrsps++;
+		r->pdc->queued += rd->sge.len;
+	}
+	list_splice_tail(parts, &r->pdc->rdrsps);
+}
+
 /* In packets of our own: as many as it takes, where the reader's are larger. */
 static void uet_read_later(struct uet_request *r, const struct uet_sge *sge)
 {
@@ -93,6 +125,10 @@ static void uet_read_later(struct uet_request *r, const struct uet_sge *sge)
 	LIST_HEAD(parts);
 	u32 at = 0;
 
+	if (!uet_read_room(r->pdc)) {
+		r->v->nack = UET_NACK_NO_RESOURCE;
+		return;
+	}
 	do {
 		rd = uet_rdrsp_new(r, sge, at);
 		if (!rd)
@@ -101,8 +137,7 @@ static void uet_read_later(struct uet_request *r, const struct uet_sge *sge)
 		at += rd->sge.len;
 	} while (at < sge->len);
 	if (rd) {
-		list_splice_tail(&parts, &r->pdc->rdrsps);
-		r->pdc->queued += sge->len;
+		uet_rdrsp_queue(r, &parts);
 		return;
 	}
 	list_for_each_entry_safe(rd, tmp, &parts, node)

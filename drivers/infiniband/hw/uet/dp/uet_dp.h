@@ -315,8 +315,10 @@ void uet_ep_open(struct uet_ep *ep, bool open);
  * uet_ep_connect() or uet_ep_open(). Idempotent.
  */
 void uet_ep_flush(struct uet_ep *ep, struct uet_defer *d);
+/* After uet_ep_flush(): let no more data out that peers asked for before. */
+void uet_ep_end_reads(struct uet_ep *ep);
 /*
- * Process context. Flushes, takes the endpoint out of the table and waits
+ * Process context. Flushes, ends reads, takes the endpoint out of the table and waits
  * until no callback for it runs or will run. Never waits for the network.
  */
 void uet_ep_destroy(struct uet_ep *ep);

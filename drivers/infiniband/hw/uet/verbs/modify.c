@@ -243,6 +243,7 @@ static int uet_qp_go(struct uet_qp *qp, const struct ib_qp_attr *attr, int mask,
 	case IB_QPS_ERR:
 		xchg(&qp->state, IB_QPS_ERR);
 		uet_qp_flush(qp);
+		uet_ep_end_reads(qp->ep);
 		return 0;
 	default:
 		return -EINVAL;

@@ -204,6 +204,7 @@ void uet_qp_reset(struct uet_qp *qp)
 	uet_qp_stop(qp);
 	uet_defer_init(&d);
 	uet_ep_flush(qp->ep, &d);
+	uet_ep_end_reads(qp->ep);
 	uet_defer_run(&d);
 	wait_var_event(&qp->state, uet_qp_is_quiet(qp));
 	uet_sq_reset(qp);
