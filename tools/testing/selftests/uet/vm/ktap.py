@@ -19,6 +19,7 @@ import time
 RESULT = re.compile(r"^(\s*)(not ok|ok)\b\s*(\d*)\s*-?\s*(.*?)\s*(?:#\s*(SKIP|TODO|XFAIL)\b\s*(.*))?$")
 PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#\s*SKIP\s*(.*))?$")
 KSFT_SKIP = 4
+TALK = 100      # lines before a result that are kept; vm/run says less of a kernel's complaint
 EXIT_CODES = {
     124: "no answer within the time limit",
     125: "the kernel complained",
@@ -37,7 +38,7 @@ class Subtest:
     def say(self, text):
         print("    " + text, flush=True)
 
-    def result(self, good, text, skip=None):
+    def result(self, good, text, skip=None, talk=30):
         if skip is not None and not skip:
             good, skip, text = False, None, text + " (skipped without a reason)"
         number = self.passed + self.failed + self.skipped + 1
@@ -49,7 +50,7 @@ class Subtest:
             self.say(f"ok {number} - {text}")
         else:
             self.failed += 1
-            for line in self.talk[-30:]:
+            for line in self.talk[-talk:]:
                 self.say("# " + line)
             self.say(f"not ok {number} - {text}")
         self.talk = []
@@ -68,14 +69,14 @@ class Subtest:
             self.result(good, found.group(4), skip)
         else:
             self.talk.append(line)
-            del self.talk[:-60]
+            del self.talk[:-TALK]
 
     def end(self, code):
         count = self.passed + self.failed + self.skipped
         if code == KSFT_SKIP and count == 0:
             self.result(True, self.name, skip=self.talk[-1].lstrip("# ") if self.talk else "")
         elif code in EXIT_CODES:
-            self.result(False, EXIT_CODES[code])
+            self.result(False, EXIT_CODES[code], talk=TALK)
         elif code not in (0, KSFT_SKIP) and not self.failed:
             self.result(False, f"exit code {code}")
         elif count == 0:
