@@ -46,7 +46,7 @@ static const struct nl_words dev_words = { words, ARRAY_SIZE(words) };
 static int print_help(struct args *a)
 {
 	(void)a;
-	puts("Usage: uet dev [ show ] [ [ dev ] DEV ]\n"
+	puts("Usage: uet dev [ show [ [ dev ] DEV ] ]\n"
 	     "       uet dev set [ dev ] DEV SETTING...\n"
 	     "       uet dev help\n"
 	     "where  SETTING := { payload-mtu { 1024 | 2048 | 4096 | 8192 } |\n"

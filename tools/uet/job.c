@@ -33,7 +33,7 @@ static const struct nl_words holder_words = {
 static int print_help(struct args *a)
 {
 	(void)a;
-	puts("Usage: uet job [ show ] [ [ dev ] DEV [ id JOBID ] ]\n"
+	puts("Usage: uet job [ show [ [ dev ] DEV [ id JOBID ] ] ]\n"
 	     "       uet job add dev DEV id JOBID [ uid USER ] [ gid GROUP ]\n"
 	     "                   [ gid-index INDEX ] [ skey SKEYID ]\n"
 	     "                   [ peer-max NUMBER ] [ jkey-max NUMBER ]\n"

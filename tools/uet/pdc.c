@@ -14,7 +14,7 @@ static const struct nl_words pdc_words = { words, ARRAY_SIZE(words) };
 static int print_help(struct args *a)
 {
 	(void)a;
-	puts("Usage: uet pdc [ show ] [ [ dev ] DEV ]\n"
+	puts("Usage: uet pdc [ show [ [ dev ] DEV ] ]\n"
 	     "       uet pdc help");
 	return RET_OK;
 }

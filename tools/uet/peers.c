@@ -23,7 +23,7 @@ static const struct nl_words peers_words = { words, ARRAY_SIZE(words) };
 static int print_help(struct args *a)
 {
 	(void)a;
-	puts("Usage: uet job peers [ show ] dev DEV id JOBID\n"
+	puts("Usage: uet job peers show dev DEV id JOBID\n"
 	     "       uet job peers set dev DEV id JOBID PEER\n"
 	     "       uet job peers load dev DEV id JOBID file FILE\n"
 	     "       uet job peers del dev DEV id JOBID index INDEX [ count NUMBER ]\n"

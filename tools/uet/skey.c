@@ -36,7 +36,7 @@ static const struct names modes = {
 static int print_help(struct args *a)
 {
 	(void)a;
-	puts("Usage: uet skey [ show ] [ [ dev ] DEV [ id SKEYID ] ]\n"
+	puts("Usage: uet skey [ show [ [ dev ] DEV [ id SKEYID ] ] ]\n"
 	     "       uet skey add dev DEV [ id SKEYID ] key-file FILE\n"
 	     "                    [ algorithm aes-256-gcm ] [ mode MODE ]\n"
 	     "                    [ sdi 0..16777215 ] [ ssi NUMBER ] [ an { 0 | 1 } ]\n"

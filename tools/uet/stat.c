@@ -21,7 +21,7 @@ static const struct nl_words dev_words = { words, ARRAY_SIZE(words) };
 static int print_help(struct args *a)
 {
 	(void)a;
-	puts("Usage: uet stat [ show ] [ [ dev ] DEV ]\n"
+	puts("Usage: uet stat [ show [ [ dev ] DEV ] ]\n"
 	     "       uet stat help\n"
 	     "Counters that are 0 are left out unless -d is given.");
 	return RET_OK;

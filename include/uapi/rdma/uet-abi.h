@@ -78,8 +78,8 @@ enum uet_ring_hints {
  * @cons: next entry to be taken, free running, owned by the consumer
  * @flags: enum uet_ring_flags, owned by the consumer. UET_RING_KICK in a
  *	receive ring asks user space to follow a change of @prod with the write
- *	command POST_RECV without work requests: entries must be flushed, or a
- *	peer waits for one. The kernel sets it and then reads @prod, user space
+ *	command POST_RECV without work requests: entries must be flushed, or the
+ *	queue is gone. The kernel sets it and then reads @prod, user space
  *	writes @prod and then reads it, each with a full barrier between.
  *	UET_RING_LOOKING in a send ring promises that the kernel looks at @prod
  *	by itself within UET_RING_LOOK_US: new entries need no doorbell. Only
@@ -267,7 +267,8 @@ enum uet_cqe_flags {
  * @qp_num: local QP number
  * @src_qp: UD and RU: number of the sender; of RU this is its source id
  * @job_id: RU: job of the sender, 24 bits; 0 for no job
- * @vendor_err: SES return code or PDS NACK code that explains a bad status
+ * @vendor_err: what explains a bad status: SES return code; 0x100 to 0x1ff: a reason
+ *	of this side; 0x200 + PDS NACK code
  * @status: values of enum ib_wc_status
  * @opcode: values of enum ib_wc_opcode of the kernel (IB_WC_RECV = 128)
  * @flags: enum uet_cqe_flags
@@ -583,7 +584,8 @@ enum uet_reg_mr_flags {
  *
  * Errors beside those of the verb: EINVAL (job key not of this domain, key out
  * of range, UET_MR_IDEMPOTENT without a chosen key, parent unknown or of
- * another domain, range outside the parent), EACCES (more rights than the
+ * another domain, range outside the parent), EOPNOTSUPP (a part of a region on
+ * demand, IB_ACCESS_MW_BIND of a region that is not for all), EACCES (more rights than the
  * parent's memory has), EEXIST (the key is in use in this scope). A parent is
  * not deregistered (EBUSY) while regions derived from it exist.
  */

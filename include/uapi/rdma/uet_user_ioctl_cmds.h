@@ -96,7 +96,7 @@ enum uet_ib_job_query_attrs {
  *	passed on by SCM_RIGHTS
  *
  * Errors: EPERM (the handle lacks UET_RIGHT_EXPORT, or a right to be given
- * on), EMFILE, ENFILE.
+ * on), EINVAL (a right that there is not), EIO (ended), EMFILE, ENFILE.
  */
 enum uet_ib_job_export_attrs {
 	UET_IB_ATTR_JOB_EXPORT_HANDLE = (1U << UVERBS_ID_NS_SHIFT),

@@ -17,8 +17,8 @@ extern "C" {
 /**
  * enum uetdv_qp_driver_type - what an IBV_QPT_DRIVER QP is
  * @UETDV_QP_DRIVER_TYPE_RU: reliable unconnected: each work request names its
- *	peer, as with UD, and every operation of RC is there. Messages arrive
- *	in any order
+ *	peer, as with UD, and SEND, WRITE, READ and atomics are there. Messages
+ *	arrive in any order
  */
 enum uetdv_qp_driver_type {
 	UETDV_QP_DRIVER_TYPE_RU = 1,
@@ -409,7 +409,7 @@ int uetdv_query_job(struct uetdv_job *job, struct uetdv_job_attr *attr);
  * @fd: set; close-on-exec. To be passed on with SCM_RIGHTS
  *
  * Return: 0, EPERM (the handle has no right to export, or not these to give),
- * EMFILE, ENOMEM, EIO.
+ * EINVAL (a right that there is not), EMFILE, ENOMEM, EIO.
  */
 int uetdv_export_job(struct uetdv_job *job, uint32_t rights, int *fd);
 
