@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-"""Send a UET request, a WRITE of 8 bytes or READs, that no QP of this host has made.
+"""Send a UET request, a WRITE of 8 bytes or READs, or a NACK, that is not the driver's.
 
 Exit code 3 if the kernel did not let it out.
 """
@@ -12,7 +12,7 @@ import struct
 import sys
 
 PORT = 4793
-RUD, STANDARD = 2, 3
+RUD, NACK, STANDARD = 2, 10, 3
 WRITE, READ = 1, 2
 READ_LENGTH = 1000
 RAW_FRAGMENT = 24       # bytes of IP payload in the first of two fragments
@@ -34,9 +34,14 @@ def options():
     parser.add_argument("--spdcid", type=number, default=random.randrange(1, 0x10000))
     parser.add_argument("--psn", type=number, default=random.getrandbits(32))
     parser.add_argument("--reads", type=number, default=0, help="so many instead of the WRITE")
+    parser.add_argument("--nack", type=number, help="a NACK with that code instead")
     parser.add_argument("--how", default="udp",
                         choices=("udp", "raw", "fragments", "extension"))
     return parser.parse_args()
+
+
+def nack(opt):
+    return struct.pack(">HBBIHHI", NACK << 11, opt.nack, 0, opt.psn, opt.spdcid, opt.dpdcid, 0)
 
 
 def request(opt, number=0):
@@ -88,7 +93,7 @@ def send_extension(opt, data):
 
 def main():
     opt = options()
-    data = request(opt)
+    data = request(opt) if opt.nack is None else nack(opt)
     try:
         if opt.how == "udp":
             send_udp(opt, data, *(request(opt, i) for i in range(1, opt.reads)))

@@ -8,9 +8,11 @@
  */
 #include "pair_test.h"
 #include "piece.h"
+#include "ru_qp.h"
 
 #define MEM	(1024 * 1024u)
 #define NO_KEY	0x7fffff00u
+#define NACK_HDR_MISMATCH 0x0f	/* NACK code PDC_HDR_MISMATCH */
 
 static struct pair p;
 static struct conn conn = { .sge = 2, .rnr_retry = 7 };
@@ -131,6 +133,29 @@ static void loc_len_err_ud(void)
 		gets(&A, 1, IBV_WC_LOC_LEN_ERR);
 	else
 		expect("error of the post", err, EINVAL);
+	none_left(&A);
+	errno = 0;
+	if (ibv_destroy_qp(qp) || ibv_destroy_ah(wr.wr.ud.ah))
+		die("destroy");
+}
+
+/*
+ * A datagram that cannot leave is one that got lost; status.sh has made the MTU too
+ * small for any.
+ */
+static void success_ud_lost(void)
+{
+	struct ibv_sge sge = piece(&A, 0, 64);
+	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
+	struct ibv_qp *qp = qp_create(&A, IBV_QPT_UD, &conn);
+
+	qp_connect(&A, qp, &B, 0, &conn);
+	wr.wr.ud.ah = ah_to(&A, &B);
+	wr.wr.ud.remote_qpn = 0x1234;
+	wr.wr.ud.remote_qkey = QKEY;
+	post(qp, &wr);
+	gets(&A, 1, IBV_WC_SUCCESS);
+	expect("state", qp_state(qp), IBV_QPS_RTS);
 	none_left(&A);
 	errno = 0;
 	if (ibv_destroy_qp(qp) || ibv_destroy_ah(wr.wr.ud.ah))
@@ -414,6 +439,65 @@ static void rnr_retry_exc_err(void)
 	done();
 }
 
+/* status.sh has cut the wire, and gives a NACK that no peer sent. */
+static void fatal_err(void)
+{
+	struct ibv_sge sge = piece(&A, 0, 100);
+	struct ibv_send_wr wr = request(IBV_WR_SEND, &sge);
+	struct ibv_wc wc;
+
+	pair_open(&A, &B, &p, &conn);
+	post(p.a, &wr);
+	next(&A, &wc);
+	expect_status(&wc, IBV_WC_FATAL_ERR);
+	expect("vendor_err", wc.vendor_err, 0x200 + NACK_HDR_MISMATCH);
+	states(IBV_QPS_ERR, IBV_QPS_RTS);
+	done();
+}
+
+static bool some_came(const __u8 *mem)
+{
+	for (__u32 at = 0; at < MEM; at += 256)
+		if (READ_ONCE(mem[at]))
+			return true;
+	return false;
+}
+
+/* An unconnected sender goes in the middle of a message (the link is slow). */
+static void rem_abort_err(void)
+{
+	struct ibv_qp *qa = ru_open(&A, 4), *qb = ru_open(&B, 4);
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(qa);
+	struct ibv_ah *ah = ah_to(&A, &B);
+	__u64 start = now_ns();
+
+	memset(A.mem, 1, MEM);
+	memset(B.mem, 0, MEM);
+	post_recv(&B, qb, 2, piece(&B, 0, MEM));
+	ibv_wr_start(ex);
+	ex->wr_id = 1;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_send(ex);
+	ibv_wr_set_ud_addr(ex, ah, wire_qpn(qb), 0);
+	ibv_wr_set_sge(ex, A.mr->lkey, (uintptr_t)A.mem, MEM);
+	errno = ibv_wr_complete(ex);
+	if (errno)
+		die("wr_complete");
+	while (!some_came(B.mem)) {
+		if (now_ns() - start > wait_s * 1000000000ull)
+			die("nothing came");
+		usleep(1000);
+	}
+	if (ibv_destroy_qp(qa))
+		die("destroy_qp");
+	gets(&B, 2, IBV_WC_REM_ABORT_ERR);
+	expect("state of the responder", qp_state(qb), IBV_QPS_RTS);
+	none_left(&B);
+	errno = 0;
+	if (ibv_destroy_ah(ah) || ibv_destroy_qp(qb))
+		die("destroy");
+}
+
 static const struct entry tests[] = {
 	{ "success", success },
 	{ "loc_len_err", loc_len_err },
@@ -433,6 +517,9 @@ static const struct entry tests[] = {
 	{ "rem_op_err_gone", rem_op_err_gone },
 	{ "retry_exc_err", retry_exc_err },
 	{ "rnr_retry_exc_err", rnr_retry_exc_err },
+	{ "success_ud_lost", success_ud_lost },
+	{ "fatal_err", fatal_err },
+	{ "rem_abort_err", rem_abort_err },
 	{}
 };
 

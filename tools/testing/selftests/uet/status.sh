@@ -24,6 +24,53 @@ provoke_unheard() { # TEST
 	netem_off
 }
 
+provoke_slow() { # TEST
+	local code=0
+	need_hosts 1500
+	netem_on rate 10mbit
+	provoke "$1" || code=$?
+	netem_off
+	return $code
+}
+
+# Nothing fits into a packet.
+provoke_small() { # TEST
+	local before
+	need_hosts 1500
+	before=$(counter u1 drop_tx)
+	ip -n h1 link set v1 mtu 1100
+	provoke "$1" || { forget_hosts; return 1; }
+	before=$(($(counter u1 drop_tx) - before))
+	# without its IPv6 addresses now
+	forget_hosts
+	[ $before = 1 ] || fail "drop_tx rose by $before"
+}
+
+# The PDC that host 1 opens, and the first packet of it
+under_way() {
+	uet -n h1 -j -d pdc | jq -er '.[] | select(.state == "syn") | "--dpdcid \(.id) --psn \(.tx_una)"' \
+		>"$tmp/under_way"
+}
+
+# A NACK ends the PDC. The peer has not sent it.
+provoke_nack() { # TEST
+	local pid code=0 which
+	need_hosts 1500
+	neighbours_known
+	tc -n h1 qdisc replace dev v1 root netem loss 100%
+	uet -n h2 dev set u2 local-filter off
+	provoke "$1" &
+	pid=$!
+	if busywait $((10 * slow)) under_way; then
+		read -ra which <"$tmp/under_way"
+		on_host 2 python3 "$here/ru_forge.py" -s 10.0.0.2 -d 10.0.0.1 --nack 0x0f "${which[@]}"
+	fi
+	wait $pid || code=$?
+	uet -n h2 dev set u2 local-filter on
+	tc -n h1 qdisc del dev v1 root
+	return $code
+}
+
 cannot_come() { # REASON...
 	skip "$*"
 }
@@ -34,9 +81,10 @@ for test in success loc_len_err loc_len_err_ud loc_qp_op_err loc_prot_err rem_op
 	check "IBV_WC_${test^^}" provoke $test
 done
 check IBV_WC_RETRY_EXC_ERR provoke_unheard retry_exc_err
-check IBV_WC_BAD_RESP_ERR cannot_come "needs an answer that no UET peer gives; see the injector's tests"
-check IBV_WC_REM_ABORT_ERR cannot_come "a reliable connection ends with a reason of its own; RU only"
-check IBV_WC_FATAL_ERR cannot_come "for devices that fail; this one is software and is removed instead"
+check "IBV_WC_SUCCESS of a datagram that cannot leave" provoke_small success_ud_lost
+check IBV_WC_REM_ABORT_ERR provoke_slow rem_abort_err
+check IBV_WC_FATAL_ERR provoke_nack fatal_err
+check IBV_WC_BAD_RESP_ERR cannot_come "a wrong answer of the peer is dropped and counted, and the right one waited for"
 check IBV_WC_RESP_TIMEOUT_ERR cannot_come "of management classes in InfiniBand"
 check IBV_WC_GENERAL_ERR cannot_come "every error has a better name"
 check "IBV_WC_LOC_EEC_OP_ERR, INV_EECN_ERR, INV_EEC_STATE_ERR, LOC_RDD_VIOL_ERR, REM_INV_RD_REQ_ERR" \

@@ -230,18 +230,25 @@ EXPORT_SYMBOL_GPL(uet_ep_flush);
  *
  * They are told that there is none. Without this, what was accepted before the
  * flush goes on: a peer's bad request does not spoil the good ones before it.
+ *
+ * Context: process. Nothing is copied any more when it returns.
  */
 void uet_ep_end_reads(struct uet_ep *ep)
 {
 	struct uet_rdrsp *rd, *tmp;
+	bool any;
 
 	spin_lock_bh(&ep->lock);
+	any = !list_empty(&ep->reads);
 	list_for_each_entry_safe(rd, tmp, &ep->reads, ep_node) {
 		list_del(&rd->ep_node);
 		/* Last: who finds none may free it, without this lock. */
 		smp_store_release(&rd->ep, NULL);
 	}
 	spin_unlock_bh(&ep->lock);
+	/* Packets that are being built are so in an RCU read side. */
+	if (any)
+		synchronize_rcu();
 }
 EXPORT_SYMBOL_GPL(uet_ep_end_reads);
 
@@ -404,10 +411,16 @@ static int uet_datagram_send(struct uet_ep *ep, struct uet_msg *msg,
 		.len = msg->len,
 	};
 	struct uet_pkt pkt = { .type = UET_PDS_UUD };
+	u32 mtu = uet_path_payload_mtu(msg->path);
 	struct uet_burst b;
 	int err;
 
-	if (msg->len > uet_path_payload_mtu(msg->path))
+	/* No route, or one on which nothing fits */
+	if (!mtu) {
+		uet_stat_inc(ep->fep, UET_STAT_DROP_TX);
+		return UET_ST_UNREACH;
+	}
+	if (msg->len > mtu)
 		return UET_RC_UNSUPPORTED_SIZE;
 	uet_ses_fill(msg, &pkt, 0, msg->len, 0, 0);
 	uet_burst_init(&b, msg->path, htons(0x8000 | ep->initiator), false, d);

@@ -42,6 +42,8 @@
 #define UET_NACK_RETX_NS	(1 * NSEC_PER_MSEC)	/* 3.5 */
 /* Pages are fetched meanwhile; much later they may be gone again. */
 #define UET_PAGE_NS		(200 * NSEC_PER_USEC)
+#define UET_LATE_MAX_NS		(50 * NSEC_PER_MSEC)
+#define UET_LATE_MAX		8	/* doublings of UET_PAGE_NS */
 #define UET_CLEAR_NS		(20 * NSEC_PER_MSEC)
 #define UET_CLEAR_TRIES		5
 #define UET_RNR_MIN_NS		(200 * NSEC_PER_USEC)
@@ -190,6 +192,7 @@ struct uet_resp {
  * @deliver: ROD: next PSN that SES gets
  * @ooo: ROD: packets behind a gap, ordered by PSN
  * @ooo_bytes: their truesize
+ * @late: how often UET_EV_DELIVER came for the next of them, at most %UET_LATE_MAX
  * @resps: struct uet_resp not cleared yet
  * @spare: a struct uet_resp in reserve, so that whatever SES answers can be
  *	stored
@@ -214,6 +217,7 @@ struct uet_rxside {
 	u32 deliver;
 	struct sk_buff_head ooo;
 	u32 ooo_bytes;
+	u8 late;
 	struct list_head resps;
 	struct uet_resp *spare;
 	u32 clear;

@@ -367,10 +367,25 @@ static u8 uet_rx_deliver(struct uet_pdc *pdc, struct sk_buff *skb,
 	return 0;
 }
 
-/* What a held packet counts for; a burst shares its memory. */
-static u32 uet_ooo_size(const struct uet_ooo_cb *cb)
+/*
+ * A packet by itself shares its data with the one that came. One of a burst gets a
+ * copy: a clone would keep all of the burst's memory, whatever becomes of the others.
+ */
+static struct sk_buff *uet_rx_keep(struct sk_buff *skb, struct uet_ooo_cb *cb)
 {
-	return cb->len + sizeof(struct sk_buff);
+	struct sk_buff *copy;
+
+	if (!skb_is_gso(skb))
+		return skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+	copy = alloc_skb(cb->len, GFP_ATOMIC | __GFP_NOWARN);
+	if (!copy)
+		return NULL;
+	if (skb_copy_bits(skb, cb->off, skb_put(copy, cb->len), cb->len)) {
+		kfree_skb(copy);
+		return NULL;
+	}
+	cb->off = 0;
+	return copy;
 }
 
 /* ROD: a packet behind a gap waits for the gap to fill, if there is room. */
@@ -385,22 +400,22 @@ static bool uet_rx_hold(struct uet_pdc *pdc, struct sk_buff *skb,
 		.sport = rx->sport,
 		.ce = rx->ce,
 	};
-	u32 size = uet_ooo_size(&cb);
 	struct sk_buff *pos;
 
-	if (side->ooo_bytes + size > UET_REORDER_PDC_MAX ||
-	    atomic_read(&pdc->fep->reorder) + size > UET_REORDER_FEP_MAX) {
-		uet_stat_inc(pdc->fep, UET_STAT_DROP_REORDER_FULL);
-		return false;
-	}
-	/* Each packet of a burst needs a place of its own in the queue. */
-	skb = skb_clone(skb, GFP_ATOMIC | __GFP_NOWARN);
+	skb = uet_rx_keep(skb, &cb);
 	if (!skb) {
 		uet_stat_inc(pdc->fep, UET_STAT_DROP_NO_MEMORY);
 		return false;
 	}
-	side->ooo_bytes += size;
-	atomic_add(size, &pdc->fep->reorder);
+	if (side->ooo_bytes + skb->truesize > UET_REORDER_PDC_MAX ||
+	    atomic_read(&pdc->fep->reorder) + skb->truesize >
+	    UET_REORDER_FEP_MAX) {
+		uet_stat_inc(pdc->fep, UET_STAT_DROP_REORDER_FULL);
+		kfree_skb(skb);
+		return false;
+	}
+	side->ooo_bytes += skb->truesize;
+	atomic_add(skb->truesize, &pdc->fep->reorder);
 	*uet_ooo_cb(skb) = cb;
 	skb_queue_reverse_walk(&side->ooo, pos)
 		if (uet_psn_before(uet_ooo_cb(pos)->psn, pkt->psn))
@@ -412,12 +427,22 @@ static bool uet_rx_hold(struct uet_pdc *pdc, struct sk_buff *skb,
 
 static void uet_rx_unhold(struct uet_pdc *pdc, struct sk_buff *skb)
 {
-	u32 size = uet_ooo_size(uet_ooo_cb(skb));
-
 	__skb_unlink(skb, &pdc->rx.ooo);
-	pdc->rx.ooo_bytes -= size;
-	atomic_sub(size, &pdc->fep->reorder);
+	pdc->rx.ooo_bytes -= skb->truesize;
+	atomic_sub(skb->truesize, &pdc->fep->reorder);
 	consume_skb(skb);
+}
+
+/*
+ * Ask later: a page comes soon or, on what a peer makes up, nothing ever does. Others
+ * who ask in between do not make the time longer.
+ */
+static void uet_rx_drain_later(struct uet_pdc *pdc)
+{
+	if (pdc->deadline[UET_EV_DELIVER] == KTIME_MAX)
+		uet_pdc_expect(pdc, UET_EV_DELIVER,
+			       min_t(u64, UET_PAGE_NS << pdc->rx.late,
+				     UET_LATE_MAX_NS));
 }
 
 /*
@@ -444,9 +469,10 @@ static void uet_rx_drain(struct uet_pdc *pdc, struct uet_defer *d)
 		    uet_skb_parse(skb, cb->off, cb->len, &pkt))
 			return;
 		if (uet_rx_deliver(pdc, skb, &pkt, &rx, d)) {
-			uet_pdc_expect(pdc, UET_EV_DELIVER, UET_PAGE_NS);
+			uet_rx_drain_later(pdc);
 			return;
 		}
+		pdc->rx.late = 0;
 		uet_rx_unhold(pdc, skb);
 	}
 }
@@ -523,6 +549,7 @@ static void uet_rx_new(struct uet_pdc *pdc, struct sk_buff *skb,
 void uet_pdc_deliver(struct uet_pdc *pdc, struct uet_defer *d)
 {
 	pdc->now = ktime_get();
+	pdc->rx.late = min(pdc->rx.late + 1, UET_LATE_MAX);
 	uet_rx_drain(pdc, d);
 	if (pdc->state == UET_PDC_DEAD)
 		return;
@@ -552,6 +579,13 @@ static void uet_rx_duplicate(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 	uet_pdc_send_ack(pdc, d);
 }
 
+/* No sender asks for the answer to it any more. */
+static bool uet_rxwin_is_ancient(const struct uet_rxwin *win, u32 psn)
+{
+	return uet_psn_before(psn, win->base) &&
+	       uet_psn_diff(win->base, psn) > win->nbits;
+}
+
 static void uet_rx_sequenced(struct uet_pdc *pdc, struct sk_buff *skb,
 			     const struct uet_pkt *pkt, const struct uet_rx *rx,
 			     struct uet_defer *d)
@@ -563,7 +597,7 @@ static void uet_rx_sequenced(struct uet_pdc *pdc, struct sk_buff *skb,
 		uet_rx_new(pdc, skb, pkt, rx, d);
 		break;
 	case UET_RXWIN_OLD:
-		if (uet_psn_diff(win->base, pkt->psn) > win->nbits) {
+		if (uet_rxwin_is_ancient(win, pkt->psn)) {
 			uet_stat_inc(pdc->fep, UET_STAT_DROP_OUT_OF_WINDOW);
 			break;
 		}
@@ -719,6 +753,7 @@ void uet_pdc_rx_done(struct uet_pdc **locked, struct uet_defer *d)
 static void uet_rx_ack_request(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 			       const struct uet_rx *rx, struct uet_defer *d)
 {
+	const struct uet_rxwin *win = &pdc->rx.win;
 	enum uet_rxwin_class class;
 
 	if (pdc->rod) {
@@ -726,12 +761,13 @@ static void uet_rx_ack_request(struct uet_pdc *pdc, const struct uet_pkt *pkt,
 		uet_rx_drain(pdc, d);
 		uet_rx_advance(pdc);
 	}
-	class = uet_rxwin_classify(&pdc->rx.win, pkt->psn);
-	if (class == UET_RXWIN_NEW || class == UET_RXWIN_OOR) {
+	class = uet_rxwin_classify(win, pkt->psn);
+	if (class == UET_RXWIN_NEW || class == UET_RXWIN_OOR)
 		uet_nack(pdc->fep, pdc, pkt, rx, UET_NACK_PKT_NOT_RCVD, d);
-		return;
-	}
-	uet_rx_duplicate(pdc, pkt, rx, d);
+	else if (uet_rxwin_is_ancient(win, pkt->psn))
+		uet_stat_inc(pdc->fep, UET_STAT_DROP_OUT_OF_WINDOW);
+	else
+		uet_rx_duplicate(pdc, pkt, rx, d);
 }
 
 static void uet_rx_probe(struct uet_pdc *pdc, const struct uet_pkt *pkt,
