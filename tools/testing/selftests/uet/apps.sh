@@ -101,6 +101,9 @@ both=(4 6)
 for family in "${both[@]}"; do
 	check "ibv_rc_pingpong, IPv$family" ibv_pingpong ibv_rc_pingpong "$family" -c
 	check "ibv_rc_pingpong -N -s 100000, IPv$family" ibv_pingpong ibv_rc_pingpong "$family" -c -N -s 100000
+	check "ibv_uc_pingpong, IPv$family" ibv_pingpong ibv_uc_pingpong "$family" -c
+	check "ibv_uc_pingpong -s 100000, IPv$family" ibv_pingpong ibv_uc_pingpong "$family" -c -s 100000
+	check "ibv_srq_pingpong, IPv$family" ibv_pingpong ibv_srq_pingpong "$family" -c
 	check "ibv_ud_pingpong, IPv$family" ibv_pingpong ibv_ud_pingpong "$family" -c -s 1024
 	check "rping, IPv$family" rping_ "$family" 100
 	check "rping of 60000 bytes, IPv$family" rping_ "$family" 60000
@@ -119,6 +122,14 @@ check "ibv_rc_pingpong -e" ibv_pingpong ibv_rc_pingpong 4 -e -c
 check "ibv_ud_pingpong -e" ibv_pingpong ibv_ud_pingpong 4 -e -c -s 512
 check "ib_send_bw -c UD" perftest ib_send_bw 4 -c UD -s 1024
 check "ib_send_lat -c UD" perftest ib_send_lat 4 -c UD
+check "ib_send_bw -c UC" perftest ib_send_bw 4 -c UC
+check "ib_send_lat -c UC" perftest ib_send_lat 4 -c UC
+check "ib_write_bw -c UC" perftest ib_write_bw 4 -c UC
+check "ib_write_bw -c UC with 4 QPs" perftest ib_write_bw 4 -c UC -q 4
+for program in ib_atomic_bw ib_atomic_lat; do
+	check "$program -A FETCH_AND_ADD" perftest $program 4 -A FETCH_AND_ADD
+	check "$program -A CMP_AND_SWAP" perftest $program 4 -A CMP_AND_SWAP
+done
 check "ib_send_bw with 8 QPs" perftest ib_send_bw 4 -q 8
 check "ib_write_bw -b with 4 QPs" perftest ib_write_bw 4 -b -q 4
 check "ib_send_bw of 1 to 8388608 bytes (CQE-11)" perftest ib_send_bw 4 -a -n 5
