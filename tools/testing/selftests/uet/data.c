@@ -14,6 +14,7 @@ int nr_mtu = 1;
 size_t largest = BIG;
 bool every_sge;
 bool builder;
+const char *cut, *mend;
 
 static const struct entry tests[] = {
 	{ "rc_send", rc_send },
@@ -32,6 +33,21 @@ static const struct entry tests[] = {
 	{ "rc_order", rc_order },
 	{ "rc_mix", rc_mix },
 	{ "rc_64_qps", rc_64_qps },
+	{ "uc_send", uc_send },
+	{ "uc_send_imm", uc_send_imm },
+	{ "uc_write", uc_write },
+	{ "uc_write_imm", uc_write_imm },
+	{ "uc_builder", uc_builder },
+	{ "uc_bad_key", uc_bad_key },
+	{ "uc_bad_key_imm", uc_bad_key_imm },
+	{ "uc_no_right", uc_no_right },
+	{ "uc_no_buffer", uc_no_buffer },
+	{ "uc_too_long", uc_too_long },
+	{ "uc_mix", uc_mix },
+	{ "uc_no_reads", uc_no_reads },
+	{ "uc_own_fault", uc_own_fault },
+	{ "uc_peer_gone", uc_peer_gone },
+	{ "uc_silent", uc_silent },
 	{ "ud_send", ud_send },
 	{ "ud_builder", ud_builder },
 	{ "ud_reply", ud_reply },
@@ -75,16 +91,24 @@ static void own_option(int opt)
 	case 'p':
 		busy_poll = true;
 		break;
+	case 'x':
+		cut = optarg;
+		break;
+	case 'y':
+		mend = optarg;
+		break;
 	}
 }
 
 static const struct pair_more more = {
-	.options = "m:M:sp",
+	.options = "m:M:spx:y:",
 	.option = own_option,
 	.usage = "  -m N[,N...]          payload MTUs whose edges are tried (1024)\n"
 		 "  -M BYTES             largest message (16 MiB + 3)\n"
 		 "  -s                   1, 2, .. 16 pieces instead of some\n"
-		 "  -p                   poll instead of waiting for events\n",
+		 "  -p                   poll instead of waiting for events\n"
+		 "  -x COMMAND           cuts the wire for uc_silent\n"
+		 "  -y COMMAND           mends it\n",
 };
 
 int main(int argc, char **argv)

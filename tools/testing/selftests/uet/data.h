@@ -14,6 +14,7 @@ extern int nr_mtu;
 extern size_t largest;
 extern bool every_sge;		/* 1, 2, .. 16 instead of some */
 extern bool builder;		/* post with ibv_wr_*() */
+extern const char *cut, *mend;	/* commands that do it to the wire */
 
 enum op { SEND, SEND_IMM, WRITE, WRITE_IMM, READ };
 
@@ -93,6 +94,21 @@ void rc_mix(void);
 void rc_64_qps(void);
 void rc_post_in_poll(void);
 void rc_sqd_rights(void);
+void uc_send(void);
+void uc_send_imm(void);
+void uc_write(void);
+void uc_write_imm(void);
+void uc_builder(void);
+void uc_bad_key(void);
+void uc_bad_key_imm(void);
+void uc_no_right(void);
+void uc_no_buffer(void);
+void uc_too_long(void);
+void uc_mix(void);
+void uc_no_reads(void);
+void uc_own_fault(void);
+void uc_peer_gone(void);
+void uc_silent(void);
 void ud_send(void);
 void ud_builder(void);
 void ud_reply(void);

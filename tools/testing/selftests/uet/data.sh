@@ -46,6 +46,17 @@ closing() { # MILLISECONDS
 	return $code
 }
 
+# The wire is cut for a while, under an unreliable connection.
+unheard() {
+	local code=0
+	need_hosts 1500
+	netem_on loss 0%
+	move 1500 4 2 -x "tc -n h1 qdisc change dev v1 root netem loss 100%" \
+		-y "tc -n h1 qdisc change dev v1 root netem loss 0%" uc_silent || code=$?
+	netem_off
+	return $code
+}
+
 # What rdma_cm asks for goes by the MTU of the netdev, not by what the device uses.
 cm_mtu() {
 	local host code=0
@@ -73,10 +84,11 @@ mixed_mtu() { # HOST-OF-SMALL-PACKETS
 }
 
 ops=(rc_send rc_send_imm rc_write rc_write_imm rc_read ud_send)
-[ "$type" != uet ] || ops+=(ru_send ru_send_imm ru_write ru_write_imm ru_read)
+[ "$type" != uet ] || ops+=(uc_send uc_send_imm uc_write uc_write_imm ru_send ru_send_imm ru_write ru_write_imm ru_read)
 extra=(rc_post_in_poll rc_inline rc_builder rc_unsignalled rc_queue_full rc_solicited rc_rnr rc_late_peer rc_fence
 	rc_order rc_mix rc_64_qps ud_builder ud_reply ud_dropped)
-[ "$type" != uet ] || extra+=(ru_mix ru_rnr ru_too_long rc_sqd_rights)
+[ "$type" != uet ] || extra+=(ru_mix ru_rnr ru_too_long rc_sqd_rights uc_builder uc_bad_key uc_bad_key_imm uc_no_right
+	uc_no_buffer uc_too_long uc_mix uc_no_reads uc_own_fault uc_peer_gone)
 
 if [ $slow -eq 1 ] || { [ -n "$long" ] && [ $slow -le 6 ]; }; then
 	matrix=("1500 4" "1500 6" "9000 4" "9000 6")
@@ -106,6 +118,7 @@ check "each operation without bursts" move_singly 9000 4 2 "${options[@]}" "${op
 if [ "$type" = uet ]; then
 	check "the other host's packets are smaller" mixed_mtu 2
 	check "this host's packets are smaller" mixed_mtu 1
+	check "uc_silent" unheard
 	check "rdma_cm with packets smaller than the MTU allows" cm_mtu
 	check "PDCs closed after 10 ms" closing 10
 	check "PDCs closed after 100 ms" closing 100

@@ -245,6 +245,7 @@ struct ibv_qp *qp_create(struct side *s, enum ibv_qp_type type,
 		.qp_context = s,
 		.send_cq = c->cq ? c->cq : s->cq,
 		.recv_cq = c->cq ? c->cq : s->cq,
+		.srq = c->srq,
 		.cap = {
 			.max_send_wr = c->depth ? c->depth : 64,
 			.max_recv_wr = c->depth ? c->depth : 64,
@@ -265,8 +266,9 @@ struct ibv_qp *qp_create(struct side *s, enum ibv_qp_type type,
 			IBV_QP_EX_WITH_SEND_WITH_IMM;
 		if (type != IBV_QPT_UD)
 			attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_WRITE |
-				IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
-				IBV_QP_EX_WITH_RDMA_READ;
+				IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+		if (type == IBV_QPT_RC)
+			attr.send_ops_flags |= IBV_QP_EX_WITH_RDMA_READ;
 		attr.send_ops_flags |= c->more_ops;
 	}
 	errno = 0;
@@ -349,8 +351,10 @@ int qp_rtr(struct side *s, struct ibv_qp *qp, const union ibv_gid *peer,
 	ah_attr(s, peer, &attr.ah_attr);
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
 			     IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-			     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-			     IBV_QP_MIN_RNR_TIMER);
+			     IBV_QP_RQ_PSN |
+			     (qp->qp_type == IBV_QPT_UC ? 0 :
+			      IBV_QP_MAX_DEST_RD_ATOMIC |
+			      IBV_QP_MIN_RNR_TIMER));
 }
 
 int qp_rts(struct side *s, struct ibv_qp *qp, const struct conn *c)
@@ -364,7 +368,7 @@ int qp_rts(struct side *s, struct ibv_qp *qp, const struct conn *c)
 		.max_rd_atomic = rd_atomic(s),
 	};
 
-	if (qp->qp_type == IBV_QPT_UD)
+	if (qp->qp_type != IBV_QPT_RC)
 		return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
 			     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
@@ -386,8 +390,10 @@ void qp_connect(struct side *s, struct ibv_qp *qp, struct side *peer,
 void pair_open(struct side *a, struct side *b, struct pair *p,
 	       const struct conn *c)
 {
-	p->a = qp_create(a, IBV_QPT_RC, c);
-	p->b = qp_create(b, IBV_QPT_RC, c);
+	enum ibv_qp_type type = c->type ? c->type : IBV_QPT_RC;
+
+	p->a = qp_create(a, type, c);
+	p->b = qp_create(b, type, c);
 	qp_connect(a, p->a, b, p->b->qp_num, c);
 	qp_connect(b, p->b, a, p->a->qp_num, c);
 }

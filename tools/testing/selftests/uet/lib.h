@@ -114,8 +114,9 @@ void none_left(struct side *s);
 
 void expect_status(const struct ibv_wc *wc, enum ibv_wc_status want);
 
-/* How an RC connection is made; zero is a sensible default for each field. */
+/* How a connection is made; zero is a sensible default for each field. */
 struct conn {
+	enum ibv_qp_type type;	/* IBV_QPT_RC; or IBV_QPT_UC */
 	__u32 depth;		/* 64 */
 	__u32 sge;		/* as many as the device has, at most MAX_SGE */
 	__u32 inline_data;
@@ -129,6 +130,7 @@ struct conn {
 	__u64 more_ops;		/* ... and for these: IBV_QP_EX_WITH_* */
 	struct ibv_cq *cq;	/* the side's */
 	struct ibv_pd *pd;	/* the side's */
+	struct ibv_srq *srq;	/* none */
 };
 
 __u32 side_sge(const struct side *s);

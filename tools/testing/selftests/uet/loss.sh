@@ -78,6 +78,9 @@ check "RC, 1 % loss, reordered and duplicated" through \
 check "receiver not ready, 5 % loss" through "loss 5%" 1500 60 rc_rnr
 if [ "$type" = uet ]; then
 	check "RU, 10 % loss" through "loss 10%" 1500 60 -M 100000 -n 10 ru_send ru_write ru_read ru_mix
+	check "UC, 10 % loss" through "loss 10%" 1500 60 -M 100000 uc_send uc_send_imm uc_write uc_write_imm
+	check "UC, 10 % loss, refused messages" through "loss 10%" 1500 60 uc_bad_key uc_bad_key_imm uc_no_right \
+		uc_no_buffer uc_too_long uc_mix
 	check "RU, MTU 9000, 1 % loss" through "loss 1%" 9000 60 -M $big -n $rounds ru_send ru_write ru_read ru_mix
 fi
 check "UD, 10 % loss" datagrams "loss 10%"
