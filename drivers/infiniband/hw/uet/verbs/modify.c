@@ -98,6 +98,8 @@ static void uet_attr_merge(struct ib_qp_attr *to, const struct ib_qp_attr *from,
 		to->retry_cnt = from->retry_cnt;
 	if (mask & IB_QP_RNR_RETRY)
 		to->rnr_retry = from->rnr_retry;
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		to->en_sqd_async_notify = from->en_sqd_async_notify;
 }
 
 /* What callbacks look at. */
