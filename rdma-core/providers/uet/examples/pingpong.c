@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 	if (optind != argc)
 		usage(stderr);
 
-	world_join(&w, 4, size, 0, 0);
+	world_join(&w, UETDV_ADDR_RELATIVE, 4, size, 0, 0);
 	/* without a partner there is only to wait */
 	if ((w.rank ^ 1) < w.size)
 		play(&w);

@@ -245,7 +245,8 @@ static void usage(FILE *to)
 	fprintf(to, "usage: uet_job_launch -j ID -n PROCESSES uet_rma [OPTION...]\n"
 		"  -o OP      send, put, get or add (all of them)\n"
 		"  -s BYTES   size of a block (4096)\n"
-		"  -n ITERS   rounds (10)\n");
+		"  -n ITERS   rounds (10)\n"
+		"  -A         absolute addressing instead of relative\n");
 	exit(to == stdout ? 0 : 2);
 }
 
@@ -272,24 +273,28 @@ static void tear_down(struct world *w)
 
 int main(int argc, char **argv)
 {
+	uint32_t addressing = UETDV_ADDR_RELATIVE;
 	size_t op, only = NUM_OPS;
 	struct world w;
 	int c;
 
-	while ((c = getopt(argc, argv, "o:s:n:h")) != -1) {
+	while ((c = getopt(argc, argv, "o:s:n:Ah")) != -1) {
 		if (c == 'o')
 			only = op_of(optarg);
 		else if (c == 's')
 			block = number_of(optarg, 1, 1 << 26);
 		else if (c == 'n')
 			iters = number_of(optarg, 1, 1u << 30);
+		else if (c == 'A')
+			addressing = UETDV_ADDR_ABSOLUTE;
 		else
 			usage(c == 'h' ? stdout : stderr);
 	}
 	if (optind != argc)
 		usage(stderr);
 
-	world_join(&w, DEPTH, block, 0, UETDV_QP_EX_WITH_RDMA_WRITE64 |
+	world_join(&w, addressing, DEPTH, block, 0,
+		   UETDV_QP_EX_WITH_RDMA_WRITE64 |
 		   UETDV_QP_EX_WITH_RDMA_READ64 | UETDV_QP_EX_WITH_ATOMIC64);
 	register_window(&w);
 	world_barrier(&w);

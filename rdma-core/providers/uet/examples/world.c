@@ -131,7 +131,8 @@ static void create_cq(struct world *w)
 		die("CQ");
 }
 
-static void create_qp(struct world *w, uint64_t verbs_ops, uint32_t uet_ops)
+static void create_qp(struct world *w, uint32_t addressing, uint64_t verbs_ops,
+		      uint32_t uet_ops)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = ibv_cq_ex_to_cq(w->cq),
@@ -157,7 +158,7 @@ static void create_qp(struct world *w, uint64_t verbs_ops, uint32_t uet_ops)
 			     UETDV_QP_INIT_ATTR_SRC_ID |
 			     UETDV_QP_INIT_ATTR_SEND_OPS,
 		.driver_qp_type = UETDV_QP_DRIVER_TYPE_RU,
-		.addressing = UETDV_ADDR_RELATIVE,
+		.addressing = addressing,
 		.pid_on_fep = env_number("UET_LOCAL_RANK", 4095),
 		.ri = RI,
 		.jkey = w->jkey,
@@ -208,8 +209,8 @@ static void make_slots(struct world *w)
 		post_receive(w, i);
 }
 
-void world_join(struct world *w, uint32_t depth, uint32_t message_size,
-		uint64_t verbs_ops, uint32_t uet_ops)
+void world_join(struct world *w, uint32_t addressing, uint32_t depth,
+		uint32_t message_size, uint64_t verbs_ops, uint32_t uet_ops)
 {
 	*w = (struct world) {
 		.rank = env_number("UET_RANK", UINT32_MAX - 1),
@@ -226,7 +227,7 @@ void world_join(struct world *w, uint32_t depth, uint32_t message_size,
 	open_device(w);
 	import_job(w);
 	create_cq(w);
-	create_qp(w, verbs_ops, uet_ops);
+	create_qp(w, addressing, verbs_ops, uet_ops);
 	make_slots(w);
 	world_barrier(w);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * A process of a job that uet_job_launch started: it joins the job, has one
- * relative QP that reaches every rank, and waits for the others. Errors end the
+ * QP that reaches every rank, and waits for the others. Errors end the
  * program.
  */
 #ifndef WORLD_H
@@ -74,13 +74,15 @@ struct world {
 /**
  * world_join - become a process of the job
  * @w: filled in
+ * @addressing: UETDV_ADDR_*; absolute takes CAP_NET_RAW, and the device has the
+ *	numbers of such a QP once, for all jobs
  * @depth: most requests in flight
  * @message_size: longest message, bytes
  * @verbs_ops: IBV_QP_EX_WITH_* that the program posts
  * @uet_ops: enum uetdv_send_ops, the same
  */
-void world_join(struct world *w, uint32_t depth, uint32_t message_size,
-		uint64_t verbs_ops, uint32_t uet_ops);
+void world_join(struct world *w, uint32_t addressing, uint32_t depth,
+		uint32_t message_size, uint64_t verbs_ops, uint32_t uet_ops);
 void world_leave(struct world *w);
 
 /* Until all have called it as often. */
