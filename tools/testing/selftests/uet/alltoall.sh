@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # A job of 64 processes in 8 namespaces: each sends to, writes to, reads from and adds
 # to the memory of every other by rank (uet_rma), also with losses; two jobs with
-# the same numbers at the same time.
+# the same numbers at the same time; and one with absolute addressing.
 #
 # guests: uml
 # guests-long: uml uml-kasan qemu
@@ -106,9 +106,16 @@ two_jobs() {
 	printed 902 4 && printed 903 4 && return $code
 }
 
+# As many hosts, with two processes each unless the whole matrix is wanted
+absolute() {
+	[ -n "$long" ] || { processes=2 && all=$((hosts * processes)); }
+	every_pair -A "$@"
+}
+
 check "$all processes, every pair, every operation" every_pair -n 1
 check "the same, small messages" every_pair -n 3 -s 8
 check "the same, 1 % of the packets lost" lossy
+check "absolute addressing" absolute -n 2
 check "two jobs with the same numbers" two_jobs
 
 run_checks

@@ -80,6 +80,16 @@ owner() {
 	return $code
 }
 
+# Numbers of the device are not for who owns a job only.
+owner_absolute() {
+	local code=0
+	need_hosts 1500
+	uet -n h1 job add dev u1 id 78 uid 1000 peer-max 4
+	said 2 'uet_rma: QP: Operation not permitted' as_user 1000 2 -A || code=$?
+	uet -n h1 job del dev u1 id 78
+	[ $code -eq 1 ]
+}
+
 stranger() {
 	local code=0
 	need_hosts 1500
@@ -89,9 +99,9 @@ stranger() {
 	[ $code -eq 1 ]
 }
 
-as_user() { # UID PROCESSES
+as_user() { # UID PROCESSES [RMA-OPTION...]
 	limit 100 ip netns exec h1 setpriv --reuid "$1" --regid "$1" --clear-groups \
-		uet_job_launch -o -d u1 -g "$(gid_index u1 "$(address 1 4)")" -j 78 -n "$2" uet_rma -n 2
+		uet_job_launch -o -d u1 -g "$(gid_index u1 "$(address 1 4)")" -j 78 -n "$2" uet_rma -n 2 "${@:3}"
 }
 
 # One is killed; the others do not notice, and the launcher tells which it was.
@@ -121,6 +131,7 @@ check "uet_rma, blocks of 1 byte" one_host 3 1 '^put: 3 ranks' uet_rma -n 5 -s 1
 check "two hosts: uet_pingpong" two_hosts 1 uet_pingpong -n 50 -s 100000
 check "two hosts: uet_rma, 4 processes each" two_hosts 4 uet_rma -n 2 -s 20000
 check "an ordinary user who owns the job" owner
+check "the same, absolute addressing" owner_absolute
 check "one who does not" stranger
 check "a process is killed" killed
 check "wrong use is said" wrong_use
