@@ -25,6 +25,7 @@ static const char *ready_file;
 static bool idle, listening;
 
 static struct ibv_qp *extra[4];
+static struct ibv_srq *srq;
 static struct ibv_ah *ah;
 static struct rdma_event_channel *cm_channel;
 static struct rdma_cm_id *cm_id;
@@ -55,7 +56,28 @@ static void post_recvs(struct side *s, struct ibv_qp *qp, int n)
 			return;
 }
 
-/* QPs in every state, a UD QP, an RU QP, an address handle */
+/* A shared queue with some receives, and a limit below them */
+static void make_srq(void)
+{
+	struct ibv_sge sge = { (uintptr_t)A.mem, LEN, A.mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = DEPTH, .max_sge = 1 },
+	};
+	struct ibv_srq_attr attr = { .srq_limit = 2 };
+	int i;
+
+	srq = ibv_create_srq(A.pd, &init);
+	if (!srq)
+		die("create_srq");
+	for (i = 0; i < 3; i++)
+		if (ibv_post_srq_recv(srq, &wr, &bad))
+			die("post_srq_recv");
+	if (ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT))
+		die("modify_srq");
+}
+
+/* QPs in every state, a UD QP, an RU QP, a shared queue, an address handle */
 static void make_extras(const struct conn *c)
 {
 	struct ibv_ah_attr attr;
@@ -71,6 +93,7 @@ static void make_extras(const struct conn *c)
 		die("UD QP");
 	post_recvs(&A, extra[1], 4);
 	post_recvs(&A, extra[2], 4);
+	make_srq();
 	ah_attr(&A, &B.gid, &attr);
 	ah = ibv_create_ah(A.pd, &attr);
 	if (!ah)
@@ -245,6 +268,7 @@ static void give_back_all(struct pair *p)
 			give_back("QP", ibv_destroy_qp(extra[i]));
 	give_back("QP", ibv_destroy_qp(p->a));
 	give_back("QP", ibv_destroy_qp(p->b));
+	give_back("SRQ", ibv_destroy_srq(srq));
 	give_back("AH", ibv_destroy_ah(ah));
 	for (i = 0; i < 2; i++) {
 		s = i ? &B : &A;
