@@ -71,7 +71,7 @@ restrack() {
 	before=$(rdma res show | grep -E 'u[12]:')
 	entry OBJ-01 &
 	while kill -0 $! 2>/dev/null; do
-		for i in qp cq mr pd cm_id ctx; do
+		for i in qp cq mr pd srq cm_id ctx; do
 			rdma -j res show $i | jq . >/dev/null || fail "rdma res show $i is no JSON"
 		done
 	done

@@ -34,6 +34,43 @@ nothing_left() {
 	[ -z "${left//[][[:space:]]/}" ] || fail "left behind: $left"
 }
 
+resource() { # OBJECT FILTER: what "rdma resource" tells of what uet_rma has
+	rdma -j -dd res show "$1" | jq -c "[.[] | select(.comm == \"uet_rma\" and .ifname == \"u1\") | $2]"
+}
+
+# The window of each process is for its job; receive buffers and local memory are not.
+memory_is_there() {
+	[ "$(resource mr '[.drv_job, .drv_chosen_key]' | jq -c sort)" = \
+		"[[null,null],[null,null],[null,null],[null,null],[77,1],[77,1]]" ]
+}
+
+ended() { # PROGRAM
+	! pgrep -x "$1" >/dev/null
+}
+
+# Two processes have a QP each, and a window for their job under a chosen key.
+resources() { # ADDRESSING [RMA-OPTION]
+	need_hosts 1500
+	command -v uet_job_launch >/dev/null || skip "the library's programs are not installed"
+	serve 1 "file:$tmp" uet_job_launch -d u1 -g "$(gid_index u1 "$(address 1 4)")" -j 77 -n 2 \
+		uet_rma "${@:2}" -s 4096 -o put -n 1000000000
+	busywait $((10 * slow)) memory_is_there || fail "$(resource mr .)"
+	rdma -dd res show qp link u1
+	[ "$(resource qp '[.type, .state, .drv_mode, .drv_addressing, .drv_job, .drv_wire_qpn, .drv_src_id]' |
+		jq -c sort)" = "$(printf '[["DRIVER","RTS","rud","%s",77,4096,0],' "$1"
+		)$(printf '["DRIVER","RTS","rud","%s",77,4097,1]]' "$1")" ] || fail "$(resource qp .)"
+	resource qp . | jq -e 'all(.[]; .drv_sq_depth >= 64 and .drv_sq_active <= .drv_sq_started and
+		.drv_sq_started <= .drv_sq_depth and .drv_rq_depth >= 66 and
+		.drv_rq_posted <= .drv_rq_depth and .drv_rq_posted > 0)' >/dev/null || fail "$(resource qp .)"
+	[ "$(resource mr 'select(.drv_job) |
+		[.drv_kind, .drv_valid, .mrlen, .drv_blocks * .drv_block_size >= .mrlen]')" = \
+		'[["user",1,8200,true],["user",1,8200,true]]' ] || fail "$(resource mr .)"
+	stop_servers
+	busywait $((10 * slow)) ended uet_rma
+	[ "$(resource qp .)$(resource mr .)" = "[][]" ] || fail "$(resource qp .)$(resource mr .)"
+	nothing_left
+}
+
 no_memory() {
 	local debug=/sys/kernel/debug code=0 kind
 	mountpoint -q $debug || mount -t debugfs none $debug
@@ -56,6 +93,8 @@ done
 for test in exit kill force gone; do
 	check "$test" run "$life" "$test"
 done
+check "rdma resource: QPs and memory of a job" resources relative
+check "the same, absolute addressing" resources absolute -A
 check "no memory" no_memory
 
 run_checks

@@ -319,6 +319,58 @@ nonsense() {
 }
 
 # ---------------------------------------------------------------------------
+# What "rdma resource" tells about objects; those of jobs are in jobs.sh
+
+held() { # [-i]
+	rm -f "$tmp/ready"
+	serve 1 "file:$tmp/ready" "$(program hold)" -r "$tmp/ready" "$@"
+}
+
+# objects OBJECT DEVICE FIELDS: of hold there, in order of their values
+objects() {
+	rdma -j -dd res show "$1" | jq -c "[.[] | select(.ifname == \"$2\" and .comm == \"hold\") |
+		[$3]] | sort"
+}
+
+resources() {
+	local object
+	need_hosts 1500
+	held -i
+	is "QPs" "$(objects qp u1 '.type, .state, .drv_mode, .drv_rq_depth, .drv_rq_posted, .drv_sq_started')" \
+		'[["DRIVER","RTS","rud",8,0,0],["RC","INIT","rod",16,4,0],["RC","RESET","rod",16,0,0],["RC","RTS","rod",16,0,0],["UD","RTS","uud",16,4,0]]'
+	is "the peer's QP" "$(objects qp u2 '.drv_mode, .drv_sq_depth, .drv_rq_depth, .drv_rq_posted, .drv_rq_active')" \
+		'[["rod",16,16,16,0]]'
+	is "QPs without a job" "$(objects qp u1 '.type, .drv_addressing, .drv_wire_qpn == .drv_src_id, .drv_job')" \
+		'[["DRIVER","absolute",true,null],["RC",null,false,null],["RC",null,false,null],["RC",null,false,null],["UD",null,false,null]]'
+	is "CQ" "$(objects cq u1 '.users > 5, .drv_depth == .cqe, .drv_unpolled, .drv_overflowed')" '[[true,true,0,0]]'
+	is "SRQ" "$(objects srq u1 '.drv_rq_depth, .drv_rq_posted, .drv_limit')" '[[16,3,2]]'
+	is "memory region" "$(objects mr u1 '.drv_kind, .drv_valid, .drv_job, .drv_blocks * .drv_block_size >= .mrlen')" \
+		'[["user",1,null,true]]'
+	for object in qp cq srq mr; do
+		is "$object without -dd" "$(rdma -j res show $object | jq 'map(keys[] | select(startswith("drv_"))) | length')" 0
+		rdma -dd res show $object >"$tmp/list"
+		grep -q drv_ "$tmp/list" || fail "rdma -dd res show $object: $(cat "$tmp/list")"
+	done
+}
+
+queue_is_full() {
+	rdma -j -dd res show qp link u1 | jq -e 'any(.[]; .type == "RC" and .drv_sq_started > 8 and
+		.drv_sq_active > 0 and .drv_sq_active <= .drv_sq_started and .drv_sq_reads > 0)' >/dev/null
+}
+
+# Requests that have no answer yet are shown.
+resources_busy() {
+	local code=0
+	need_hosts 1500
+	held
+	netem_on delay 300ms
+	busywait $((10 * slow)) queue_is_full || code=$?
+	rdma -dd res show qp link u1
+	netem_off
+	return $code
+}
+
+# ---------------------------------------------------------------------------
 # The kernel's own client, which knows the family only from the spec
 
 ynl_round_trip() {
@@ -379,5 +431,7 @@ check "PDCs of ibv_rc_pingpong over IPv6" pdcs 6
 check "concurrent changes of one device" concurrent_sets
 check "lists while devices come and go" dump_under_change
 check "random requests (ABI-13)" nonsense
+check "rdma resource: what is there, and how full it is" resources
+check "rdma resource: requests under way" resources_busy
 check "the kernel's ynl client" ynl_round_trip
 run_checks
