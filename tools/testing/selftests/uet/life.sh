@@ -173,6 +173,20 @@ module_unloaded() { # [-i]
 	works
 }
 
+# "rdma link add" alone, with neither module there
+autoloaded() {
+	need_hosts 1500
+	loaded "$(module_name)" || skip "$type is built in"
+	unload
+	! loaded uet_dp || fail "uet_dp is still loaded"
+	link_add 1
+	loaded "$(module_name)" || fail "not loaded"
+	link_add 2
+	link_ready 1
+	link_ready 2
+	works
+}
+
 # Objects of processes that are gone: none. The kernel's own (QP 1) stay.
 objects_left() {
 	rdma -j res show qp | jq '[.[] | select(.pid)] | length'
@@ -269,6 +283,7 @@ check "netdev moved to another namespace" netdev_moved
 check "netdev down and up" netdev_down
 check "modules unloaded under traffic (OBJ-10)" module_unloaded
 check "modules unloaded while idle" module_unloaded -i
+check "modules loaded by adding a link" autoloaded
 check "process killed under traffic, ${rounds[0]} rounds" killed "${rounds[0]}"
 check "process killed at its start, ${rounds[1]} rounds" killed_early "${rounds[1]}"
 check "link added and deleted, ${rounds[2]} rounds" add_delete "${rounds[2]}"
