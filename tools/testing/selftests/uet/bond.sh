@@ -45,12 +45,19 @@ bond_up() {
 		ip -n h$host addr add "fd00::$host/64" dev v$host nodad
 		ip -n h$host link set v$host up
 	done
-	busywait 10 link_is_up 1
-	busywait 10 link_is_up 2
+	busywait $((10 * slow)) link_is_up 1
+	busywait $((10 * slow)) link_is_up 2
+	busywait $((10 * slow)) switch_forwards
 	link_add 1
 	link_add 2
 	link_ready 1
 	link_ready 2
+}
+
+# All of its ports do, and the bond has both of its own.
+switch_forwards() {
+	[ "$(bridge -j link show | jq '[.[] | select(.state == "forwarding")] | length')" = 3 ] &&
+		[ "$(ip -n h1 -br link show master v1 up | grep -c LOWER_UP)" = 2 ]
 }
 
 between() { # COMMAND ARG...
@@ -84,21 +91,24 @@ sent_more_than() {
 	[ "$(counter u1 tx_msgs)" -gt "$1" ]
 }
 
-# Requests of all kinds are under way all the time, and every one ends well.
+# Requests of all kinds are under way all the time, and every one ends well: what was on
+# its way is sent again when the retransmission timer runs out.
 goes_on() {
-	local ready=$tmp/ready pid port before
+	local ready=$tmp/ready pid round before start
 	bond_up
 	between "$hold" -r "$ready" >"$tmp/hold" 2>&1 &
 	pid=$!
 	servers+=("$pid")
 	busywait $((20 * slow)) test -e "$ready"
-	for port in 1 2 3; do
+	for round in 1 2 3; do
+		start=${EPOCHREALTIME/./}
 		fail_over
 		before=$(counter u1 tx_msgs)
 		busywait $((2 * slow)) sent_more_than $((before + 100))
+		echo "round $round: $(((${EPOCHREALTIME/./} - start) / 1000)) ms"
 		ip link set sw-p1 up
 		ip link set sw-p2 up
-		busywait $((5 * slow)) both_ports_up
+		busywait $((5 * slow)) switch_forwards
 	done
 	[ "$(both_counters pdc_failed)" = 0 ] || fail "a PDC was given up"
 	rdma link del u1
@@ -106,10 +116,6 @@ goes_on() {
 	servers=()
 	link_add 1
 	link_ready 1
-}
-
-both_ports_up() {
-	[ "$(ip -n h1 -br link show master v1 up | grep -c LOWER_UP)" = 2 ]
 }
 
 port_refused() {
