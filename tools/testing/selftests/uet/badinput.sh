@@ -63,6 +63,8 @@ interfaces() {
 	ip -n h1 link add bond9 type bond mode active-backup
 	ip -n h1 link add p9 type dummy
 	ip -n h1 link set p9 master bond9
+	# its device node comes with the module
+	modprobe -q tun || :
 	ip -n h1 tuntap add dev tun9 mode tun
 	refused_link 'Cannot assign requested address' 'd9\.5 is a VLAN; add the link to d9' h1 x1 d9.5
 	refused_link 'Device or resource busy' 'p9 is a port of a bond or team' h1 x1 p9
