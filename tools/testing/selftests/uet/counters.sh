@@ -15,21 +15,21 @@ hold=$(program hold) || exit 1
 numbers='[.tx_msgs, .tx_bytes, .rx_msgs, .rx_bytes]'
 
 # [tx_msgs, tx_bytes, rx_msgs, rx_bytes] of the port
-totals() {
-	rdma -j statistic show link u1/1 | jq -c ".[0] | $numbers"
+totals() { # [DEVICE]
+	rdma -j statistic show link "${1:-u1}/1" | jq -c ".[0] | $numbers"
 }
 
 # The same of all counters of QPs that a filter of jq wants
-counted() { # FILTER
-	rdma -j statistic qp show link u1/1 | jq -c "[.[] | select($1) | $numbers] | transpose | map(add)"
+counted() { # FILTER [DEVICE]
+	rdma -j statistic qp show link "${2:-u1}/1" | jq -c "[.[] | select($1) | $numbers] | transpose | map(add)"
 }
 
 counters() {
 	rdma -j statistic qp show link u1/1 | jq length
 }
 
-since() { # TOTALS: what the port counted since
-	jq -nc "[$(totals), $1] | transpose | map(.[0] - .[1])"
+since() { # TOTALS [DEVICE]: what the port counted since
+	jq -nc "[$(totals "${2:-u1}"), $1] | transpose | map(.[0] - .[1])"
 }
 
 gives() { # VALUE COMMAND...
@@ -62,9 +62,9 @@ last_qp() {
 	rdma -j res show qp link u1 | jq "[.[] | select(.pid == $pid)] | .[0].lqpn"
 }
 
-automatic() { # WHAT(type on, off)
+automatic() { # WHAT(type on, off) [DEVICE]
 	# shellcheck disable=SC2086
-	rdma statistic qp set link u1/1 auto $1
+	rdma statistic qp set link "${2:-u1}/1" auto $1
 }
 
 by_type() {
@@ -197,10 +197,46 @@ device_goes() {
 	is "[0,0,0,0]" totals
 }
 
+stopped() { # PID
+	grep -q '^State:.*T' "/proc/$1/status"
+}
+
+# hold has sent a WRITE, a READ, a SEND and so on, of 64 KiB each, of which u1 counts
+# those that ended, without the data of READs, and u2 the receives.
+right() { # TOTALS OF U1 BEFORE, OF U2 BEFORE
+	jq -ne --argjson sent "$(counted true u1)" --argjson received "$(counted true u2)" \
+		--argjson port1 "$(since "$1" u1)" --argjson port2 "$(since "$2" u2)" '
+		$sent[0] as $n | (($n / 3 | floor) - $received[2]) as $early |
+		$sent == [$n, 65536 * ($n - (($n + 1) / 3 | floor)), 0, 0] and
+		$received == [0, 0, $received[2], 65536 * $received[2]] and
+		$early <= 0 and $early >= -16 and
+		$port1[0] == $n and $port1[3] > 0 and $port2[1] > 0 and $port2[2] > $received[2]' >/dev/null
+}
+
+every_operation() {
+	local pid before1 before2
+	need_hosts 1500
+	automatic "type on" u1
+	automatic "type on" u2
+	before1=$(totals u1) before2=$(totals u2)
+	held
+	busywait $((10 * slow)) sends_more true
+	pid=$(pgrep -P "${servers[-1]}")
+	kill -STOP "$pid"
+	busywait 5 stopped "$pid"
+	# what is under way goes on without the process
+	busywait $((10 * slow)) right "$before1" "$before2" ||
+		fail "QPs $(counted true u1), $(counted true u2), ports $(since "$before1"), $(since "$before2" u2)"
+	stop_servers
+	automatic off u1
+	automatic off u2
+}
+
 check "bound by type" by_type
 check "nothing is bound" nothing_bound
 check "bound by hand" by_hand
 check "wrong bindings" wrong_binding
+check "SENDs, WRITEs and READs" every_operation
 check "bound and unbound under traffic" under_traffic
 check "a device with bound QPs goes" device_goes
 run_checks
