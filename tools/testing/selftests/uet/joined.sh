@@ -1,5 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# shellcheck disable=SC2317 # checks call these
+#
 # Two guests joined by a network card (vm/pair): packets come in by a real NAPI poll, and
 # leave by a driver that has a queue. Guest b serves, guest a asks and says how it went.
 #
@@ -46,12 +48,12 @@ program_for() { # FAMILY COMMAND: with device and GID
 
 # The other guest starts its server in its own time.
 ask() { # COMMAND...
-	busywait $patience asked "$@" || { cat "$tmp/asked"; return 1; }
+	busywait "$patience" asked "$@" || { cat "$tmp/asked"; return 1; }
 	tail -n 3 "$tmp/asked"
 }
 
 asked() {
-	timeout -k 5 $patience "$@" >"$tmp/asked" 2>&1
+	timeout -k 5 "$patience" "$@" >"$tmp/asked" 2>&1
 }
 
 ask_program() { # FAMILY COMMAND
@@ -79,10 +81,10 @@ serve_all() {
 			command=$(program_for $family "$program")
 			echo "$command"
 			# shellcheck disable=SC2086
-			timeout -k 5 $patience $command || return
+			timeout -k 5 "$patience" $command || return
 		done
 		echo "rping, IPv$family"
-		timeout -k 5 $patience rping -s -a "$(mine $family)" -C 20 -S 4096 || return
+		timeout -k 5 "$patience" rping -s -a "$(mine $family)" -C 20 -S 4096 || return
 	done
 }
 
