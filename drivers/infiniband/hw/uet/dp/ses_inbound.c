@@ -396,13 +396,34 @@ static u8 uet_write_place(struct uet_request *r)
 	return rc;
 }
 
+/*
+ * The receive buffer of a write with immediate data. One that is refused takes
+ * none; its first packet asks for all of its range.
+ */
+static struct uet_recv *uet_write_recv(struct uet_request *r)
+{
+	const struct uet_ses_req *req = r->req;
+	struct uet_sge sge = {};
+	u8 rc = UET_RC_OK;
+
+	if (req->request_length)
+		rc = uet_rma(r, 0, req->request_length, UET_ACCESS_WRITE, &sge);
+	if (rc != UET_RC_OK) {
+		uet_fault(r, rc);
+		return NULL;
+	}
+	if (sge.mem)
+		uet_mem_put(sge.mem);
+	return uet_recv_get(r);
+}
+
 static void uet_write_single(struct uet_request *r)
 {
 	struct uet_recv *recv = NULL;
 	u8 rc;
 
 	if (r->req->flags & UET_SES_HD) {
-		recv = uet_recv_get(r);
+		recv = uet_write_recv(r);
 		if (!recv)
 			return;
 	}
@@ -440,13 +461,14 @@ static void uet_write_part(struct uet_request *r)
 		in->rc = UET_RC_UNCOR;
 	if (in->rc == UET_RC_OK && r->req->flags & UET_SES_HD &&
 	    r->req->flags & UET_SES_SOM && !in->recv) {
-		in->recv = uet_recv_get(r);
+		in->recv = uet_write_recv(r);
 		if (!in->recv) {
 			in->rc = r->v->rsp.rc;
-			if (r->ep->mode == UET_EP_ROD) {
+			if (r->ep->mode == UET_EP_ROD)
 				uet_inbound_free(r->pdc, in);
-				return;
-			}
+			else
+				uet_inbound_count(r, in);
+			return;
 		}
 		uet_recv_hdata(r, in->recv);
 	}
