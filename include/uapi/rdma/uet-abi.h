@@ -585,9 +585,10 @@ enum uet_reg_mr_flags {
  * Errors beside those of the verb: EINVAL (job key not of this domain, key out
  * of range, UET_MR_IDEMPOTENT without a chosen key, parent unknown or of
  * another domain, range outside the parent), EOPNOTSUPP (a part of a region on
- * demand, IB_ACCESS_MW_BIND of a region that is not for all), EACCES (more rights than the
- * parent's memory has), EEXIST (the key is in use in this scope). A parent is
- * not deregistered (EBUSY) while regions derived from it exist.
+ * demand, IB_ACCESS_MW_BIND of a region that is not for all), EACCES (more
+ * rights than the parent's memory has), EEXIST (the key is in use in this
+ * scope), ENOSPC (4096 regions of the domain have it). A parent is not
+ * deregistered (EBUSY) while regions derived from it exist.
  */
 struct uet_reg_mr_req {
 	__u32 comp_mask;

@@ -689,7 +689,7 @@ struct uetdv_reg_mr_attr {
  * Return: the region, to be deregistered with ibv_dereg_mr(), or NULL with
  * errno: EOPNOTSUPP (also: unknown bits, @cur_mr is on demand), EINVAL, EACCES
  * (more rights than the parent has), EEXIST (the rkey is in use in this scope),
- * ENOMEM, or what the kernel said.
+ * ENOSPC (4096 regions of @pd have it), ENOMEM, or what the kernel said.
  */
 struct ibv_mr *uetdv_reg_mr(struct ibv_pd *pd, struct uetdv_reg_mr_attr *attr,
 			    uint32_t inlen);

@@ -303,6 +303,7 @@ static const struct entry tests[] = {
 	{ "both", t_both },
 	{ "chosen", t_chosen },
 	{ "chosen_scopes", t_chosen_scopes },
+	{ "chosen_often", t_chosen_often },
 	{ "idempotent", t_idempotent },
 	{ "derived", t_derived },
 	{ "derived_scope", t_derived_scope },

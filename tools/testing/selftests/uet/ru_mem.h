@@ -104,6 +104,7 @@ void t_qp(void);
 void t_both(void);
 void t_chosen(void);
 void t_chosen_scopes(void);
+void t_chosen_often(void);
 void t_idempotent(void);
 void t_derived(void);
 void t_derived_scope(void);

@@ -196,6 +196,26 @@ void t_chosen_scopes(void)
 	must(ibv_destroy_qp(second), 0);
 }
 
+/* By many QPs at most; none of these is attached. */
+void t_chosen_often(void)
+{
+	static struct ibv_mr *mr[4096];
+	struct uetdv_reg_mr_attr attr = {
+		.comp_mask = UETDV_REG_MR_MASK_RKEY | UETDV_REG_MR_MASK_FLAGS,
+		.rkey = 7,
+		.flags = UETDV_REG_MR_QP_RESTRICTED,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(mr); i++)
+		mr[i] = reg_at(__LINE__, attr, 1);
+	reg_refused_at(__LINE__, ENOSPC, attr, 1);
+	dereg(mr[0]);
+	mr[0] = reg_at(__LINE__, attr, 1);
+	for (i = 0; i < ARRAY_SIZE(mr); i++)
+		dereg(mr[i]);
+}
+
 void t_idempotent(void)
 {
 	struct ibv_mr *mr = reg(1, .comp_mask = UETDV_REG_MR_MASK_RKEY |

@@ -80,7 +80,7 @@ int uet_mr_ext_begin(struct uet_mr *mr, struct ib_pd *pd,
  * @resp: filled in
  *
  * Context: process.
- * Return: 0; -EEXIST: the key is in use; -ENOMEM.
+ * Return: 0; -EEXIST: the key is in use; -ENOSPC: by very many; -ENOMEM.
  */
 int uet_mr_ext_publish(struct uet_mr *mr, const struct uet_reg_mr_req *req,
 		       struct uet_reg_mr_resp *resp)

@@ -9,6 +9,9 @@
 
 #include "job.h"
 
+/* Who asks by a key walks past all regions that have it, in softirq. */
+#define UET_RKEY_SAME_MAX	4096
+
 static const struct rhashtable_params uet_rkey_params = {
 	/* without the hole behind it that 32-bit kernels may have */
 	.key_len = offsetofend(struct uet_rkey, pd),
@@ -54,20 +57,26 @@ static bool uet_rkey_clash(const struct uet_mkey *a, const struct uet_qp *qp,
 	return !(both & UET_SCOPE_QP) || (qp && b->qp == qp);
 }
 
-/* rkey_mutex held. */
-static bool uet_rkey_taken(struct uet_dev *dev, const struct uet_mkey *mkey,
+/*
+ * How many regions have that key in that domain, or -EEXIST if a request could mean
+ * one of them. rkey_mutex held.
+ */
+static int uet_rkey_others(struct uet_dev *dev, const struct uet_mkey *mkey,
 			   const struct uet_qp *qp)
 {
 	struct rhlist_head *list, *pos;
 	struct uet_mkey *other;
 	bool taken = false;
+	int n = 0;
 
 	rcu_read_lock();
 	list = rhltable_lookup(&dev->rkeys, &mkey->chosen, uet_rkey_params);
-	rhl_for_each_entry_rcu(other, pos, list, rkey_node)
+	rhl_for_each_entry_rcu(other, pos, list, rkey_node) {
 		taken |= uet_rkey_clash(mkey, qp, other);
+		n++;
+	}
 	rcu_read_unlock();
-	return taken;
+	return taken ? -EEXIST : n;
 }
 
 /**
@@ -77,14 +86,17 @@ static bool uet_rkey_taken(struct uet_dev *dev, const struct uet_mkey *mkey,
  *
  * Context: process.
  * Return: 0; -EEXIST: a request could mean another region with that key as
- * well; -ENOMEM.
+ * well; -ENOSPC: %UET_RKEY_SAME_MAX regions of the domain have it; -ENOMEM.
  */
 int uet_rkey_add(struct uet_dev *dev, struct uet_mkey *mkey)
 {
-	int err = -EEXIST;
+	int err;
 
 	mutex_lock(&dev->rkey_mutex);
-	if (!uet_rkey_taken(dev, mkey, NULL))
+	err = uet_rkey_others(dev, mkey, NULL);
+	if (err >= UET_RKEY_SAME_MAX)
+		err = -ENOSPC;
+	else if (err >= 0)
 		err = rhltable_insert(&dev->rkeys, &mkey->rkey_node,
 				      uet_rkey_params) ? -ENOMEM : 0;
 	mutex_unlock(&dev->rkey_mutex);
@@ -177,7 +189,7 @@ static int uet_rkey_may_attach(struct uet_qp *qp, const struct uet_mr *mr)
 	if (mr->mkey.qp)
 		return -EBUSY;
 	if (mr->mkey.scope & UET_SCOPE_CHOSEN &&
-	    uet_rkey_taken(qp->dev, &mr->mkey, qp))
+	    uet_rkey_others(qp->dev, &mr->mkey, qp) < 0)
 		return -EEXIST;
 	return 0;
 }
