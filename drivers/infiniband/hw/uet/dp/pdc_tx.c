@@ -250,14 +250,15 @@ static void uet_desc_lighter(struct uet_pdc *pdc, const struct uet_desc *desc,
  * The memory of a packet is gone, or the endpoint that it is read for. Its PSN must
  * still be used up: read data becomes an error response, and requests, whose message
  * fails, a NO_OP; or, ordered, a MSG_ERROR, so that the target does not execute what
- * is behind without it.
+ * is behind without it. The target may have the packet all the same, so if the message
+ * was not sent to its end, another MSG_ERROR takes the place of the rest.
  *
  * Return: 0, or -ENOMEM: nothing has changed.
  */
 static int uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 			   struct uet_defer *d)
 {
-	struct uet_cancel *cancel = NULL;
+	struct uet_cancel *cancel = NULL, *rest = NULL;
 	struct uet_msg *msg = desc->msg;
 	u32 was = uet_desc_cost(desc);
 
@@ -271,8 +272,13 @@ static int uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 	}
 	if (pdc->rod) {
 		cancel = uet_ses_give_up(msg);
-		if (!cancel)
+		if (!msg->all_sent)
+			rest = uet_ses_give_up(msg);
+		if (!cancel || (!msg->all_sent && !rest)) {
+			kfree(cancel);
+			kfree(rest);
 			return -ENOMEM;
+		}
 	}
 	desc->cancel = cancel;
 	desc->kind = cancel ? UET_DESC_CANCEL : UET_DESC_ORPHAN;
@@ -282,6 +288,8 @@ static int uet_desc_orphan(struct uet_pdc *pdc, struct uet_desc *desc,
 	if (!pdc->rod && msg->status != UET_ST_PROT)
 		uet_ses_cancel(pdc, msg);
 	msg->status = UET_ST_PROT;
+	if (rest)
+		list_add_tail(&rest->node, &pdc->cancels);
 	if (!msg->all_sent) {
 		msg->all_sent = true;
 		uet_pdc_pass(pdc, msg);
@@ -522,6 +530,7 @@ static void uet_pdc_take_cancel(struct uet_pdc *pdc)
 
 	desc->cancel = list_first_entry(&pdc->cancels, struct uet_cancel, node);
 	list_del_init(&desc->cancel->node);
+	desc->gen = pdc->rod && pdc->ep ? pdc->ep->peer_gen : 0;
 }
 
 static void uet_pdc_take_msg(struct uet_pdc *pdc)

@@ -189,12 +189,13 @@ void uet_ses_fill_cancel(const struct uet_cancel *c, struct uet_pkt *pkt)
  * @rc: enum uet_rc, not OK
  * @gen: generation in the response
  *
- * The first refusal of a message counts. Those that say that the receiver is
- * not ready are no error: the message will be sent again.
+ * The first refusal of a message counts, but for one that only says that there was
+ * another before it, which it may have overtaken. Those that say that the receiver
+ * is not ready are no error: the message will be sent again.
  */
 void uet_ses_answer(struct uet_pdc *pdc, struct uet_msg *msg, u8 rc, u8 gen)
 {
-	if (msg->status == UET_ST_OK)
+	if (msg->status == UET_ST_OK || msg->status == UET_RC_DISABLED)
 		msg->status = rc;
 	switch (rc) {
 	case UET_RC_DISABLED_GEN:
