@@ -406,7 +406,7 @@ static void mem_06_send(void)
 			die("reg_mr");
 		data.lkey = mr->lkey;
 		memset(A.mem, i | 1, len);
-		memset(B.mem, 0, len);
+		memset(B.mem, GUARD, len);
 		post_recv(&B, p.b, 2, piece(&B, len, 64));
 		post(p.a, IBV_WR_RDMA_WRITE, &data, 1, (uintptr_t)B.mem,
 		     B.mr->rkey, 0);
@@ -422,8 +422,8 @@ static void mem_06_send(void)
 			errno = 0;
 			for (__u32 at = 0; at < len; at++)
 				if (B.mem[at] != (__u8)(i | 1))
-					die("round %u: byte %u is missing", i,
-					    at);
+					die("round %u: byte %u is %u", i, at,
+					    B.mem[at]);
 		}
 		reconnect();
 	}

@@ -44,6 +44,7 @@ entry_with() { # NETEM PROGRAM ENTRY
 reads_end() {
 	local code=0 rounds=$((rounds / 3))
 	need_hosts 1500
+	neighbours_known
 	tc -n h2 qdisc replace dev v2 root netem loss 30%
 	bugs bugs_access MEM-06-QP || code=$?
 	tc -n h2 qdisc del dev v2 root
