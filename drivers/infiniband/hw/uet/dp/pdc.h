@@ -42,7 +42,6 @@
 #define UET_NACK_RETX_NS	(1 * NSEC_PER_MSEC)	/* 3.5 */
 /* Pages are fetched meanwhile; much later they may be gone again. */
 #define UET_PAGE_NS		(200 * NSEC_PER_USEC)
-#define UET_LATE_MAX_NS		(50 * NSEC_PER_MSEC)
 #define UET_LATE_MAX		8	/* doublings of UET_PAGE_NS */
 #define UET_CLEAR_NS		(20 * NSEC_PER_MSEC)
 #define UET_CLEAR_TRIES		5

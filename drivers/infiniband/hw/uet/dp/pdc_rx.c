@@ -441,8 +441,7 @@ static void uet_rx_drain_later(struct uet_pdc *pdc)
 {
 	if (pdc->deadline[UET_EV_DELIVER] == KTIME_MAX)
 		uet_pdc_expect(pdc, UET_EV_DELIVER,
-			       min_t(u64, UET_PAGE_NS << pdc->rx.late,
-				     UET_LATE_MAX_NS));
+			       UET_PAGE_NS << pdc->rx.late);
 }
 
 /*

@@ -464,7 +464,8 @@ static void uet_write_part(struct uet_request *r)
 		in->recv = uet_write_recv(r);
 		if (!in->recv) {
 			in->rc = r->v->rsp.rc;
-			if (r->ep->mode == UET_EP_ROD)
+			/* Offered again as a whole, or the end of the connection */
+			if (r->ep->mode == UET_EP_ROD && !r->ep->unreliable)
 				uet_inbound_free(r->pdc, in);
 			else
 				uet_inbound_count(r, in);
