@@ -40,10 +40,7 @@ bond_up() {
 	[ ! -e /sys/class/infiniband/u1 ] || return 0
 	network_up
 	for host in 1 2; do
-		ip -n h$host link set lo up
-		ip -n h$host addr add "10.0.0.$host/24" dev v$host
-		ip -n h$host addr add "fd00::$host/64" dev v$host nodad
-		ip -n h$host link set v$host up
+		address_up $host
 	done
 	busywait $((10 * slow)) link_is_up 1
 	busywait $((10 * slow)) link_is_up 2

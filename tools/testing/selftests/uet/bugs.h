@@ -42,15 +42,6 @@ static inline void post(struct ibv_qp *qp, enum ibv_wr_opcode op,
 		die("post_send");
 }
 
-static inline void to_state(struct ibv_qp *qp, enum ibv_qp_state state)
-{
-	struct ibv_qp_attr attr = { .qp_state = state };
-
-	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
-	if (errno)
-		die("to state %d", state);
-}
-
 static inline void drop_events(struct side *s)
 {
 	struct pollfd fd = { .fd = s->ctx->async_fd, .events = POLLIN };

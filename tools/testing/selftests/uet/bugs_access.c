@@ -434,14 +434,6 @@ static void mem_06_send(void)
 	pair_close(&p);
 }
 
-static bool some_came(const __u8 *mem, size_t len)
-{
-	for (size_t at = 0; at < len; at += 1024)
-		if (READ_ONCE(mem[at]))
-			return true;
-	return false;
-}
-
 /*
  * What ends the access to memory that is read: not one byte more leaves then, though
  * the region lives, and the reader is told. Its host asks for all at once, and loses

@@ -131,10 +131,7 @@ void uc_no_right(void)
 	struct sgl l;
 
 	none.access = -1;
-	p.a = qp_create(&A, IBV_QPT_UC, &uc);
-	p.b = qp_create(&B, IBV_QPT_UC, &uc);
-	qp_connect(&A, p.a, &B, p.b->qp_num, &uc);
-	qp_connect(&B, p.b, &A, p.a->qp_num, &none);
+	pair_open_as(&A, &uc, &B, &none, &p);
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		guard(&l, refused[i]);
 		sent(WRITE, refused[i], l.sge[0].addr, B.mr->rkey);

@@ -148,15 +148,6 @@ static void works(struct pair *q)
 	gets(&B, 2, IBV_WC_SUCCESS);
 }
 
-static void to_state(struct ibv_qp *qp, enum ibv_qp_state state)
-{
-	struct ibv_qp_attr attr = { .qp_state = state };
-
-	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
-	if (errno)
-		die("to state %d", state);
-}
-
 /* Host b's QP is the last one that hears of anything: it was written to. */
 static void bad_write(struct ibv_qp *qp)
 {
@@ -259,27 +250,17 @@ static void to_sqd(struct ibv_qp *qp, bool notify)
 		die("SQD");
 }
 
-static bool draining(struct ibv_qp *qp)
-{
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr;
-
-	if (ibv_query_qp(qp, &attr, IBV_QP_STATE, &init))
-		die("query_qp");
-	return attr.sq_draining;
-}
-
 /* A message that waits for a buffer, and the buffer */
 static void drain(bool notify)
 {
 	post_send(p.a);
 	to_sqd(p.a, notify);
-	expect("sq_draining", draining(p.a), true);
+	expect("sq_draining", qp_now(p.a).sq_draining, true);
 	no_event(&A);
 	post_recv(&B, p.b, 2, piece(&B, 0, 64));
 	gets(&A, 1, IBV_WC_SUCCESS);
 	gets(&B, 2, IBV_WC_SUCCESS);
-	expect("sq_draining", draining(p.a), false);
+	expect("sq_draining", qp_now(p.a).sq_draining, false);
 }
 
 /* Once what is under way is over; at once if there is nothing; only if asked for */
@@ -339,10 +320,7 @@ static void open_srq(struct pair *q, struct ibv_srq *srq)
 	struct conn shared = conn;
 
 	shared.srq = srq;
-	q->a = qp_create(&A, IBV_QPT_RC, &conn);
-	q->b = qp_create(&B, IBV_QPT_RC, &shared);
-	qp_connect(&A, q->a, &B, q->b->qp_num, &conn);
-	qp_connect(&B, q->b, &A, q->a->qp_num, &shared);
+	pair_open_as(&A, &conn, &B, &shared, q);
 }
 
 static void close_srq(struct pair *q, struct ibv_srq *srq)
@@ -481,10 +459,7 @@ static void open_on(struct pair *q, struct ibv_cq *cq)
 	struct conn small = conn;
 
 	small.cq = cq;
-	q->a = qp_create(&A, IBV_QPT_RC, &small);
-	q->b = qp_create(&B, IBV_QPT_RC, &conn);
-	qp_connect(&A, q->a, &B, q->b->qp_num, &small);
-	qp_connect(&B, q->b, &A, q->a->qp_num, &conn);
+	pair_open_as(&A, &small, &B, &conn, q);
 }
 
 static void arrives(struct pair *q)
@@ -624,13 +599,5 @@ static const struct pair_more more = {
 
 int main(int argc, char **argv)
 {
-	char **names = pair_options(argc, argv, tests, &more);
-
-	side_open(&A, dev_a, addr_a, MEM, 256);
-	side_open(&B, dev_b, addr_b, MEM, 256);
-	for (; *names; names++)
-		pair_run(*names, tests);
-	side_close(&A);
-	side_close(&B);
-	return 0;
+	return pair_main_more(argc, argv, tests, MEM, &more);
 }

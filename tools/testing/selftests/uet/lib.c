@@ -387,15 +387,19 @@ void qp_connect(struct side *s, struct ibv_qp *qp, struct side *peer,
 		die("%s to RTS", s->name);
 }
 
+void pair_open_as(struct side *a, const struct conn *ca, struct side *b,
+		  const struct conn *cb, struct pair *p)
+{
+	p->a = qp_create(a, ca->type ? ca->type : IBV_QPT_RC, ca);
+	p->b = qp_create(b, cb->type ? cb->type : IBV_QPT_RC, cb);
+	qp_connect(a, p->a, b, p->b->qp_num, ca);
+	qp_connect(b, p->b, a, p->a->qp_num, cb);
+}
+
 void pair_open(struct side *a, struct side *b, struct pair *p,
 	       const struct conn *c)
 {
-	enum ibv_qp_type type = c->type ? c->type : IBV_QPT_RC;
-
-	p->a = qp_create(a, type, c);
-	p->b = qp_create(b, type, c);
-	qp_connect(a, p->a, b, p->b->qp_num, c);
-	qp_connect(b, p->b, a, p->a->qp_num, c);
+	pair_open_as(a, c, b, c, p);
 }
 
 void pair_close(struct pair *p)
@@ -405,14 +409,36 @@ void pair_close(struct pair *p)
 		die("destroy_qp");
 }
 
-enum ibv_qp_state qp_state(struct ibv_qp *qp)
+struct ibv_qp_attr qp_now(struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
 	if (ibv_query_qp(qp, &attr, IBV_QP_STATE, &init))
 		die("query_qp");
-	return attr.qp_state;
+	return attr;
+}
+
+enum ibv_qp_state qp_state(struct ibv_qp *qp)
+{
+	return qp_now(qp).qp_state;
+}
+
+void to_state(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+	if (errno)
+		die("to state %d", state);
+}
+
+bool some_came(const __u8 *mem, size_t len)
+{
+	for (size_t at = 0; at < len; at += 256)
+		if (READ_ONCE(mem[at]))
+			return true;
+	return false;
 }
 
 void sgl_cut(struct side *s, struct sgl *l, size_t from, size_t len, int n)

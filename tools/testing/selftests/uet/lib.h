@@ -152,8 +152,17 @@ struct pair {
 
 void pair_open(struct side *a, struct side *b, struct pair *p,
 	       const struct conn *c);
+/* The same, but the two ends differ in more than their side */
+void pair_open_as(struct side *a, const struct conn *ca, struct side *b,
+		  const struct conn *cb, struct pair *p);
 void pair_close(struct pair *p);
+/* What a query of the state fills in, and the state */
+struct ibv_qp_attr qp_now(struct ibv_qp *qp);
 enum ibv_qp_state qp_state(struct ibv_qp *qp);
+void to_state(struct ibv_qp *qp, enum ibv_qp_state state);
+
+/* Has any packet of a message, which has no zeros, come to @mem, which had only those? */
+bool some_came(const __u8 *mem, size_t len);
 
 /* Scatter/gather list of pieces with guard bytes between them. */
 struct sgl {

@@ -220,15 +220,19 @@ link_ready() { # HOST
 	busywait $((10 * slow)) device_ready "u$1" "$(address "$1" 4)" "$(address "$1" 6)"
 }
 
+address_up() { # HOST
+	ip -n "h$1" link set lo up
+	ip -n "h$1" addr add "10.0.0.$1/24" dev "v$1"
+	ip -n "h$1" addr add "fd00::$1/64" dev "v$1" nodad
+	ip -n "h$1" link set "v$1" up
+}
+
 netns_up() { # [MTU]
 	local mtu=${1:-1500} host
 	ip netns add h1 && ip netns add h2 || return
 	ip link add v1 mtu "$mtu" netns h1 type veth peer name v2 mtu "$mtu" netns h2 || return
 	for host in 1 2; do
-		ip -n h$host link set lo up
-		ip -n h$host addr add "10.0.0.$host/24" dev v$host
-		ip -n h$host addr add "fd00::$host/64" dev v$host nodad
-		ip -n h$host link set v$host up
+		address_up $host
 	done
 	bursts_of v1 h1 && bursts_of v2 h2 || return
 	busywait 10 link_is_up 1 && busywait 10 link_is_up 2

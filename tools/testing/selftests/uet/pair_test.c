@@ -101,9 +101,10 @@ void pair_run(const char *name, const struct entry *entries)
 	find(entries, name)->fn();
 }
 
-int pair_main(int argc, char **argv, const struct entry *entries, size_t mem)
+int pair_main_more(int argc, char **argv, const struct entry *entries,
+		   size_t mem, const struct pair_more *more)
 {
-	char **names = pair_options(argc, argv, entries, NULL);
+	char **names = pair_options(argc, argv, entries, more);
 
 	side_open(&A, dev_a, addr_a, mem, 256);
 	side_open(&B, dev_b, addr_b, mem, 256);
@@ -112,4 +113,9 @@ int pair_main(int argc, char **argv, const struct entry *entries, size_t mem)
 	side_close(&A);
 	side_close(&B);
 	return 0;
+}
+
+int pair_main(int argc, char **argv, const struct entry *entries, size_t mem)
+{
+	return pair_main_more(argc, argv, entries, mem, NULL);
 }

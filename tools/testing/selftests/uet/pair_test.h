@@ -44,5 +44,7 @@ void pair_run(const char *name, const struct entry *entries);
 
 /* A whole program, whose sides have @mem bytes. */
 int pair_main(int argc, char **argv, const struct entry *entries, size_t mem);
+int pair_main_more(int argc, char **argv, const struct entry *entries,
+		   size_t mem, const struct pair_more *more);
 
 #endif /* UET_PAIR_TEST_H */

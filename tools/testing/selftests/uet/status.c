@@ -43,14 +43,6 @@ static void states(enum ibv_qp_state a, enum ibv_qp_state b)
 	expect("state of the responder", qp_state(p.b), b);
 }
 
-static void to_error(struct ibv_qp *qp)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
-
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
-		die("to ERR");
-}
-
 static void done(void)
 {
 	none_left(&A);
@@ -229,7 +221,7 @@ static void wr_flush_err(void)
 	pair_open(&A, &B, &p, &conn);
 	for (id = 10; id < 14; id++)
 		post_recv(&A, p.a, id, piece(&A, 0, 100));
-	to_error(p.a);
+	to_state(p.a, IBV_QPS_ERR);
 	for (id = 10; id < 14; id++)
 		gets(&A, id, IBV_WC_WR_FLUSH_ERR);
 	post(p.a, &wr);
@@ -455,14 +447,6 @@ static void fatal_err(void)
 	done();
 }
 
-static bool some_came(const __u8 *mem)
-{
-	for (__u32 at = 0; at < MEM; at += 256)
-		if (READ_ONCE(mem[at]))
-			return true;
-	return false;
-}
-
 /* An unconnected sender goes in the middle of a message (the link is slow). */
 static void rem_abort_err(void)
 {
@@ -483,7 +467,7 @@ static void rem_abort_err(void)
 	errno = ibv_wr_complete(ex);
 	if (errno)
 		die("wr_complete");
-	while (!some_came(B.mem)) {
+	while (!some_came(B.mem, MEM)) {
 		if (now_ns() - start > wait_s * 1000000000ull)
 			die("nothing came");
 		usleep(1000);
