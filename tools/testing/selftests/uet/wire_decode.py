@@ -83,6 +83,10 @@ class Fields:
                         else f"{key}={value}" for key, value in self.__dict__.items()
                         if not isinstance(value, bytes))
 
+    def like(self, other, except_for=()):
+        names = (self.__dict__.keys() | other.__dict__.keys()) - set(except_for)
+        return all(getattr(self, n, None) == getattr(other, n, None) for n in names)
+
 
 # --------------------------------------------------------------------------
 # From frame to UET packet
@@ -555,6 +559,18 @@ def decode_uet(check, packet, data):
 SYN_GRACE = 4000
 
 
+def withdrawn(first, packet):
+    """Whether a copy of READ data says that the data may not be read any more.
+
+    The reader may have it and be done, so that the target's QP or memory goes, while
+    only the ACK was lost.
+    """
+    data = (RESPONSE_DATA, RESPONSE_SMALL)
+    return packet.pds.next_hdr in data and first.pds.next_hdr == packet.pds.next_hdr and \
+        first.ses.rc <= RC_OK < packet.ses.rc and not packet.payload and \
+        packet.ses.like(first.ses, except_for=("rc", "modified", "payload_length"))
+
+
 class Sent:
     """A PSN that was sent."""
 
@@ -755,6 +771,9 @@ class Conversation:
         sent.again = True
         sent.ports.add(packet.sport)
         first = sent.packet
+        if packet.pds.type != CP and withdrawn(first, packet):
+            # a third copy must say the same
+            sent.packet = first = packet
         same = packet.ses_bytes == first.ses_bytes and packet.pds.type == first.pds.type
         # The reader may have its data, and the memory been written to, while only the ACK
         # was lost: then the data is that of now.

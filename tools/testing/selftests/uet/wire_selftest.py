@@ -441,6 +441,18 @@ def late_ack(frames):
     frames.insert(11, [frames[10][0], frames[2][1]])
 
 
+def withdrawn(message, rc=3, data=b""):
+    """The ACK of READ data gets lost, and the QP that it was read for goes."""
+    ses = bytearray(with_data(message, 0, data))
+    ses[1] = rc
+    builder = Builder()
+    builder.request(0, -1, bytes(ses), side=1, nh=5, retx=True)
+
+    def change(frames):
+        frames.insert(13, [frames[12][0], builder.frames[0][1]])
+    return change
+
+
 def early_clear(frames):
     """A CLEAR overtakes a request that was made before it and waits for its turn."""
     head = struct.pack(">HHIHHI", 11 << 11 | wire.CLEAR << 7, 0, 0, 0x21, 0x142, seq(3))
@@ -453,9 +465,15 @@ ALLOWED = [
     ("close command sent again", closed_twice),
     ("CLEAR behind the close command", cleared_late),
     ("ACK late behind newer ones", late_ack),
+    ("READ data sent again without the data", withdrawn(3)),
+    ("READ data sent again without the data, twice", both(withdrawn(3), withdrawn(3))),
     ("CLEAR ahead of an older request", early_clear),
 ]
 WRONG += [
+    ("READ data of another message withdrawn", withdrawn(4), "differs"),
+    ("READ data withdrawn without a reason", withdrawn(3, rc=1), "differs"),
+    ("READ data withdrawn, and here after all", withdrawn(3, data=DATA[:8]), "differs"),
+    ("READ data withdrawn for two reasons", both(withdrawn(3), withdrawn(3, rc=0x1C)), "differs"),
     ("NACK of no PSN before the close command", lambda f: nack(f, 19, 0, wire.INV_DPDCID),
      "never sent"),
     ("SYN after a packet without",
