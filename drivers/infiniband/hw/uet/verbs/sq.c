@@ -5,9 +5,8 @@
  *
  * One runner at a time works on a queue: it takes the next entry, has it
  * checked (wqe.c), and hands over a message. Messages may end in any order;
- * requests complete in the order they were posted. The first failure ends the
- * RC queue (or takes the send queue of a datagram QP to SQE) and what follows
- * is flushed.
+ * requests complete in the order they were posted. The first failure ends an RC
+ * QP (or takes a UC or UD QP to SQE) and what follows is flushed.
  *
  * An RU queue has many peers, of which a slow one must not delay the others:
  * requests complete in the order in which they end. One that a peer fails
@@ -118,8 +117,8 @@ static void uet_slot_done(struct uet_sq_slot *slot, u8 status, u32 vendor)
 }
 
 /*
- * A request that is to complete now failed. RC goes to error; datagrams and RU,
- * whose queues serve many peers, to SQE. sq->lock held.
+ * A request that is to complete now failed. RC goes to error; the others, whose
+ * peers do not count on each message, to SQE. sq->lock held.
  */
 static void uet_sq_fail(struct uet_qp *qp, const struct uet_sq_slot *slot)
 {
@@ -128,7 +127,7 @@ static void uet_sq_fail(struct uet_qp *qp, const struct uet_sq_slot *slot)
 	if (qp->mode == UET_EP_RUD && !slot->bad)
 		return;
 	sq->error = true;
-	if (qp->mode == UET_EP_ROD)
+	if (qp->mode == UET_EP_ROD && !qp->unreliable)
 		uet_qp_to_error(qp, UET_QP_EV_FLUSH);
 	else if (cmpxchg(&qp->state, IB_QPS_RTS, IB_QPS_SQE) == IB_QPS_SQD)
 		cmpxchg(&qp->state, IB_QPS_SQD, IB_QPS_SQE);
