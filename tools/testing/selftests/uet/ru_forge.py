@@ -12,7 +12,7 @@ import struct
 import sys
 
 PORT = 4793
-RUD, NACK, STANDARD = 2, 10, 3
+RUD, ROD, NACK, STANDARD = 2, 3, 10, 3
 WRITE, READ = 1, 2
 READ_LENGTH = 1000
 RAW_FRAGMENT = 24       # bytes of IP payload in the first of two fragments
@@ -30,6 +30,9 @@ def options():
     parser.add_argument("--job", type=number, default=0)
     parser.add_argument("--pair", type=number, default=0)
     parser.add_argument("--key", type=number, default=0)
+    parser.add_argument("--at", type=number, default=0, help="buffer offset")
+    parser.add_argument("--initiator", type=number, default=1)
+    parser.add_argument("--rod", action="store_true", help="ordered")
     parser.add_argument("--dpdcid", type=number, default=0, help="0: open a PDC")
     parser.add_argument("--spdcid", type=number, default=random.randrange(1, 0x10000))
     parser.add_argument("--psn", type=number, default=random.getrandbits(32))
@@ -47,13 +50,15 @@ def nack(opt):
 def request(opt, number=0):
     flags = 0x08 if opt.dpdcid else 0x0C        # AR, SYN
     psn = (opt.psn + number) & 0xFFFFFFFF
-    pds = struct.pack(">HhIHH", RUD << 11 | STANDARD << 7 | flags, 0, psn, opt.spdcid,
+    kind = ROD if opt.rod else RUD
+    pds = struct.pack(">HhIHH", kind << 11 | STANDARD << 7 | flags, 0, psn, opt.spdcid,
                       opt.dpdcid)
     opcode, length, data = (READ, READ_LENGTH, b"") if opt.reads else (WRITE, 8, b"\xee" * 8)
     # SOM EOM, and REL
     ses = struct.pack(">BBHB", opcode, 0x0B if opt.relative else 0x03, 1 + number % 0xFFFF, 0)
     ses += opt.job.to_bytes(3, "big")
-    ses += struct.pack(">HHQIQQI", opt.pair & 0xFFF, opt.pair >> 12, 0, 1, opt.key, 0, length)
+    ses += struct.pack(">HHQIQQI", opt.pair & 0xFFF, opt.pair >> 12, opt.at, opt.initiator,
+                       opt.key, 0, length)
     return pds + ses + data
 
 

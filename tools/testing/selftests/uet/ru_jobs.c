@@ -462,7 +462,9 @@ static void test_forged(void)
 	job_end(job);
 }
 
-#define FORGED_READ	"--pair 0x5007 --key 0x4a4f42 --spdcid 16962"
+#define FORGED_PDC	" --spdcid 16962 --psn 5"
+#define FORGED_NEXT	" --spdcid 16962 --psn 6 --dpdcid %u"
+#define FORGED_READ	"--pair 0x5007 --key 0x4a4f42"
 
 /* PDCID that host 2 gave the forger's PDC */
 static unsigned int forged_pdc(void)
@@ -483,14 +485,14 @@ static void test_greedy(void)
 {
 	__u64 before = counted(1, "tx_nacks"), dropped;
 	struct member m;
-	char what[128], *end = stpcpy(what, FORGED_READ);
+	char what[128];
 
 	member_join(&m, 1, UETDV_ADDR_ABSOLUTE, ALIEN, 1, NULL, NULL);
 	if (system("uet -n h1 dev set u1 local-filter off") ||
 	    system("tc -n h2 qdisc replace dev v2 root netem loss 100%"))
 		die("set up");
-	forge(0, true, FORGED_READ " --psn 5 --reads 1");
-	sprintf(end, " --psn 6 --reads 20000 --dpdcid %u", forged_pdc());
+	forge(0, true, FORGED_READ " --reads 1" FORGED_PDC);
+	sprintf(what, FORGED_READ " --reads 20000" FORGED_NEXT, forged_pdc());
 	dropped = counted(1, "drop_out_of_window");
 	forge(0, true, what);
 	before = counted(1, "tx_nacks") - before;
@@ -507,6 +509,63 @@ static void test_greedy(void)
 	member_leave(&m);
 }
 
+static void reconnect(struct pair *p, const struct conn *c)
+{
+	to_state(p->a, IBV_QPS_RESET);
+	to_state(p->b, IBV_QPS_RESET);
+	qp_connect(&host[0], p->a, &host[1], p->b->qp_num, c);
+	qp_connect(&host[1], p->b, &host[0], p->a->qp_num, c);
+}
+
+/* Does a forged WRITE come to @mem? */
+static bool comes_to(__u8 *mem, const char *what)
+{
+	__u64 start = now_ns(), refused = counted(1, "refused_no_ep");
+
+	memset(mem, 0, 8);
+	forge(0, true, what);
+	while (!READ_ONCE(mem[7]) &&
+	       counted(1, "refused_no_ep") == refused) {
+		errno = 0;
+		if (now_ns() - start > wait_s * 1000000000ull)
+			die("neither written nor refused");
+	}
+	return mem[7];
+}
+
+/*
+ * What was sent on a connection and comes when its QPs are those of another one.
+ * Here an outsider, whom nothing tells from the peer, sends it.
+ */
+static void test_late(void)
+{
+	static const struct conn conn = { .type = IBV_QPT_RC };
+	static __u8 mem[8];
+	char what[256], *end;
+	struct ibv_mr *mr;
+	struct pair p;
+
+	mr = ibv_reg_mr(host[1].pd, mem, sizeof(mem),
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	if (!mr || system("uet -n h1 dev set u1 local-filter off"))
+		die("set up");
+	pair_open(&host[0], &host[1], &p, &conn);
+	end = what + sprintf(what, "--rod --pair %u --initiator %u --key %u --at %lu",
+			     p.b->qp_num, p.a->qp_num, mr->rkey, (uintptr_t)mem);
+	strcpy(end, FORGED_PDC);
+	expect("written", comes_to(mem, what), true);
+	sprintf(end, FORGED_NEXT, forged_pdc());
+	reconnect(&p, &conn);
+	expect("written late", comes_to(mem, what), false);
+	expect("state of the QP", qp_state(p.b), IBV_QPS_RTS);
+	/* The new connection has a PDC of its own. */
+	strcpy(end, " --psn 5");
+	expect("written on the new connection", comes_to(mem, what), true);
+	pair_close(&p);
+	if (ibv_dereg_mr(mr) || system("uet -n h1 dev set u1 local-filter on"))
+		die("clean up");
+}
+
 /* ------------------------------------------------------------------ */
 
 static const struct entry tests[] = {
@@ -517,6 +576,7 @@ static const struct entry tests[] = {
 	{ "together", test_together },
 	{ "forged", test_forged },
 	{ "greedy", test_greedy },
+	{ "late", test_late },
 	{}
 };
 

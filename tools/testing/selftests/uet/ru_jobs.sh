@@ -145,6 +145,7 @@ check "short messages pass long ones" run 1500 4 passes
 [ "${UET_BURSTS:-on}" = off ] || check "messages leave together" run 1500 4 together
 check "an outsider guesses" run 1500 4 forged
 check "a reader takes nothing" run 1500 4 greedy
+check "a packet of the connection before" run 1500 4 late
 check "local filter: every socket" filtered
 check "local filter: an ordinary user" as_user
 check "local filter: off and on" switched_off

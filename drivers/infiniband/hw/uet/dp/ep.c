@@ -106,6 +106,7 @@ int uet_ep_connect(struct uet_ep *ep, const struct uet_ep_conn *conn)
 	spin_lock_bh(&ep->lock);
 	old = ep->conn.path;
 	ep->conn = *conn;
+	ep->life = atomic64_inc_return(&ep->fep->lives);
 	ep->gen = 0;
 	ep->peer_gen = 0;
 	ep->disabled = false;

@@ -37,6 +37,7 @@ enum uet_ep_state {
  * @dead: being destroyed
  * @flushing: messages are given up at submission; READ_ONCE outside the lock
  * @conn: UET_EP_ROD: the peer; path is held
+ * @life: UET_EP_ROD: number of this connection in @fep; see struct uet_pdc
  * @gen: generation of our receive side: every request must carry it
  * @disabled: out of receive buffers; requests are refused until one is posted,
  *	which makes a new generation (uet-wire 4.10 c)
@@ -64,6 +65,7 @@ struct uet_ep {
 	bool dead;
 	bool flushing;
 	struct uet_ep_conn conn;
+	u64 life;
 	u8 gen;
 	bool disabled;
 	struct list_head inbound;

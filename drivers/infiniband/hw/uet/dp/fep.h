@@ -39,6 +39,7 @@ struct uet_net;
  * @nr_mcast: entries of @mcast
  * @npdc: PDCs in @pdcs
  * @moved_back: how often a PDC in @pdcs got a smaller number
+ * @lives: connections of UET_EP_ROD endpoints that there were
  * @reorder: bytes held in reorder buffers, bounded by UET_REORDER_FEP_MAX
  * @closing: no PDC is opened or accepted any more
  */
@@ -63,6 +64,7 @@ struct uet_fep {
 	u32 nr_mcast;
 	atomic_t npdc;
 	atomic_t moved_back;
+	atomic64_t lives;
 	atomic_t reorder;
 	bool closing;
 };

@@ -177,6 +177,22 @@ static bool uet_admit_job(struct uet_request *r)
 	return false;
 }
 
+/*
+ * A PDC may outlive the connection that it was opened for. What is then still on its
+ * way is not for the next one of the same two QPs. The endpoint's lock is held.
+ */
+static bool uet_admit_life(struct uet_request *r)
+{
+	struct uet_pdc *pdc = r->pdc;
+
+	if (!pdc->life)
+		pdc->life = r->ep->life;
+	if (pdc->life == r->ep->life)
+		return true;
+	uet_refuse(r, UET_RC_DISABLED);
+	return false;
+}
+
 /* May this peer talk to this endpoint at all? */
 static bool uet_admit(struct uet_request *r)
 {
@@ -204,7 +220,7 @@ static bool uet_admit(struct uet_request *r)
 		uet_refuse(r, UET_RC_BAD_PID);
 		return false;
 	}
-	return uet_admit_job(r) && uet_generation(r);
+	return uet_admit_life(r) && uet_admit_job(r) && uet_generation(r);
 }
 
 static void uet_execute(struct uet_request *r)
