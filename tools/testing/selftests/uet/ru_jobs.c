@@ -462,19 +462,26 @@ static void test_forged(void)
 	job_end(job);
 }
 
-#define FORGED_PDC	" --spdcid 16962 --psn 5"
-#define FORGED_NEXT	" --spdcid 16962 --psn 6 --dpdcid %u"
 #define FORGED_READ	"--pair 0x5007 --key 0x4a4f42"
 
-/* PDCID that host 2 gave the forger's PDC */
-static unsigned int forged_pdc(void)
-{
-	FILE *f = popen("uet -n h2 -j pdc | jq '.[] | select(.peer_id == 16962).id'", "r");
-	unsigned int id = 0;
+/* PDCs of the forger, one for each test: they stay for a while */
+enum { FORGED_GREEDY = 16962, FORGED_LATE, FORGED_NEW };
 
-	if (!f || fscanf(f, "%u", &id) != 1 || pclose(f))
-		die("the forger's PDC");
-	return id;
+/* The options of the first packet of such a PDC, and of the next. */
+static void forged_first(char *to, int spdcid)
+{
+	sprintf(to, " --spdcid %d --psn 5", spdcid);
+}
+
+static void forged_next(char *to, int spdcid)
+{
+	char command[80];
+
+	/* The PDCID that host 2 gave it */
+	sprintf(command, "uet -n h2 -j pdc | jq '.[] | select(.peer_id == %d).id'",
+		spdcid);
+	sprintf(to, " --spdcid %d --psn 6 --dpdcid %llu", spdcid,
+		number_from(command));
 }
 
 /*
@@ -485,14 +492,17 @@ static void test_greedy(void)
 {
 	__u64 before = counted(1, "tx_nacks"), dropped;
 	struct member m;
-	char what[128];
+	char what[128], *end;
 
 	member_join(&m, 1, UETDV_ADDR_ABSOLUTE, ALIEN, 1, NULL, NULL);
 	if (system("uet -n h1 dev set u1 local-filter off") ||
 	    system("tc -n h2 qdisc replace dev v2 root netem loss 100%"))
 		die("set up");
-	forge(0, true, FORGED_READ " --reads 1" FORGED_PDC);
-	sprintf(what, FORGED_READ " --reads 20000" FORGED_NEXT, forged_pdc());
+	end = stpcpy(what, FORGED_READ " --reads 1");
+	forged_first(end, FORGED_GREEDY);
+	forge(0, true, what);
+	end = stpcpy(what, FORGED_READ " --reads 20000");
+	forged_next(end, FORGED_GREEDY);
 	dropped = counted(1, "drop_out_of_window");
 	forge(0, true, what);
 	before = counted(1, "tx_nacks") - before;
@@ -552,14 +562,14 @@ static void test_late(void)
 	pair_open(&host[0], &host[1], &p, &conn);
 	end = what + sprintf(what, "--rod --pair %u --initiator %u --key %u --at %lu",
 			     p.b->qp_num, p.a->qp_num, mr->rkey, (uintptr_t)mem);
-	strcpy(end, FORGED_PDC);
+	forged_first(end, FORGED_LATE);
 	expect("written", comes_to(mem, what), true);
-	sprintf(end, FORGED_NEXT, forged_pdc());
+	forged_next(end, FORGED_LATE);
 	reconnect(&p, &conn);
 	expect("written late", comes_to(mem, what), false);
 	expect("state of the QP", qp_state(p.b), IBV_QPS_RTS);
 	/* The new connection has a PDC of its own. */
-	strcpy(end, " --psn 5");
+	forged_first(end, FORGED_NEW);
 	expect("written on the new connection", comes_to(mem, what), true);
 	pair_close(&p);
 	if (ibv_dereg_mr(mr) || system("uet -n h1 dev set u1 local-filter on"))
