@@ -49,8 +49,9 @@ OPS = [
     (20, NLM_F_ACK, ONE), (20, NLM_F_DUMP, DEV),
 ]
 
+# EIO: the job or key was deleted by another one while the request was under way
 EXPECTED = {'0', 'EINVAL', 'ERANGE', 'ENODEV', 'ENOTSUP', 'EOPNOTSUPP', 'ENOENT',
-            'EEXIST', 'EBUSY', 'ENOKEY', 'EKEYREJECTED', 'ENOSPC'}
+            'EEXIST', 'EBUSY', 'ENOKEY', 'EKEYREJECTED', 'ENOSPC', 'EIO'}
 
 
 def attr(kind, data):
