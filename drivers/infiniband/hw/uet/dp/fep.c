@@ -222,11 +222,6 @@ static void uet_fep_dispatch(struct uet_fep *fep, struct sk_buff *skb,
 			     const struct uet_pkt *pkt, const struct uet_rx *rx,
 			     struct uet_defer *d)
 {
-	/* Only datagrams have several targets. */
-	if (pkt->type != UET_PDS_UUD && uet_addr_is_mcast(&rx->hdr.dst)) {
-		uet_stat_inc(fep, UET_STAT_DROP_UNSUPPORTED);
-		return;
-	}
 	switch (pkt->type) {
 	case UET_PDS_ACK:
 	case UET_PDS_ACK_CC:
@@ -262,6 +257,9 @@ static void uet_fep_rx_one(struct uet_fep *fep, struct uet_pdc **locked,
 		uet_stat_inc(fep, err == -EPROTONOSUPPORT ?
 			     UET_STAT_DROP_UNSUPPORTED :
 			     UET_STAT_DROP_MALFORMED);
+	} else if (pkt.type != UET_PDS_UUD && uet_addr_is_mcast(&rx->hdr.dst)) {
+		/* Only datagrams have several targets. */
+		uet_stat_inc(fep, UET_STAT_DROP_UNSUPPORTED);
 	} else if (uet_pds_is_request(pkt.type)) {
 		uet_pdc_rx_request(fep, locked, skb, &pkt, rx, d);
 	} else {
