@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Wrong input: rings mapped in odd ways, and filled with nonsense */
 #include "badinput.h"
+#include "figures.h"
 
 #include <pthread.h>
 
@@ -308,10 +309,67 @@ static void ring_round(bool scribble)
 		;
 }
 
+/*
+ * An index beyond what the ring holds is counted once, in the send ring (0) when the
+ * doorbell is rung, in the receive ring (1) when a message comes.
+ */
+static void counts_doorbell(int ring)
+{
+	static const struct uet_create_qp_req ok;
+	const struct conn c = { .depth = 4, .sge = 1 };
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+	};
+	struct ibv_qp *peer = qp_create(&B, IBV_QPT_RC, &c);
+	__u64 before = port_counter(dev_a, "bad_doorbell"), start;
+	struct raw_ring r;
+	struct raw_qp qp;
+	struct ibv_wc wc;
+
+	errno = raw_create_qp(&A, IB_QPT_RC_, A.pd->handle, A.cq->handle, &ok,
+			      sizeof(ok), &qp);
+	if (errno)
+		die("create_qp by hand");
+	ring_map(&A, &r, ring ? &qp.uet.rq : &qp.uet.sq);
+	qp_connect(&B, peer, &A, qp.qpn, &c);
+	rts_raw(&qp, peer->qp_num);
+	__atomic_store_n(&r.hdr->prod, r.depth + 1, __ATOMIC_RELEASE);
+	if (ring)
+		errno = ibv_post_send(peer, &wr, &bad);
+	else
+		errno = raw_doorbell(&A, qp.handle);
+	if (errno)
+		die("doorbell");
+	start = now_ns();
+	while (port_counter(dev_a, "bad_doorbell") == before)
+		if (now_ns() - start > wait_s * 1000000000ull)
+			die("nothing was counted");
+	/* Its sender is told that nobody is there any more. */
+	if (ring) {
+		next(&B, &wc);
+		if (wc.status == IBV_WC_SUCCESS)
+			die("the message was taken");
+	}
+	/* No other word of this ring is believed. */
+	__atomic_store_n(&r.hdr->prod, r.depth + 2, __ATOMIC_RELEASE);
+	raw_doorbell(&A, qp.handle);
+	munmap(r.hdr, r.size);
+	errno = raw_destroy(&A, IB_USER_VERBS_CMD_DESTROY_QP, qp.handle);
+	if (errno)
+		die("destroy_qp by hand");
+	if (ibv_destroy_qp(peer))
+		die("destroy_qp");
+	expect("bad_doorbell", port_counter(dev_a, "bad_doorbell"), before + 1);
+}
+
 void t_rings(void)
 {
 	unsigned int i;
 
+	doing = "an impossible index in a send ring";
+	counts_doorbell(0);
+	doing = "an impossible index in a receive ring";
+	counts_doorbell(1);
 	doing = "rings with nonsense in them";
 	for (i = 0; i < rounds; i++)
 		ring_round(false);

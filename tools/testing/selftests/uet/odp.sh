@@ -18,6 +18,17 @@ paged() { # TEST [ROUNDS]
 		-w $((20 * slow)) -n "${2:-200}" "$1"
 }
 
+# Each transfer of memory that nobody has touched waits for it, and is counted.
+counted() {
+	local before
+	need_hosts 1500
+	before=$(both_counters page_faults)
+	paged first_touch
+	before=$(($(both_counters page_faults) - before))
+	echo "page_faults rose by $before"
+	[ "$before" -ge 50 ] || fail "page_faults rose by $before"
+}
+
 paged_with_loss() { # TEST ROUNDS
 	need_hosts 1500
 	gso_max_segs 1
@@ -27,7 +38,8 @@ paged_with_loss() { # TEST ROUNDS
 	gso_max_segs 65535
 }
 
-for test in first_touch unmapping forking holes back_again read_only prefetch refused killed; do
+check "paging: first_touch" counted
+for test in unmapping forking holes back_again read_only prefetch refused killed; do
 	check "paging: $test" paged $test
 done
 check "paging: first_touch, with loss, duplicates and reordering" paged_with_loss first_touch 20

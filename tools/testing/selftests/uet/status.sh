@@ -17,6 +17,18 @@ provoke() { # TEST
 	limit 60 "$status" -a u1 -A "$(address 1 4)" -b u2 -B "$(address 2 4)" -w $((10 * slow)) "$1"
 }
 
+# Both sides count each refusal for want of a buffer: the first one and two retries.
+provoke_rnr() { # TEST
+	local sent received
+	need_hosts 1500
+	sent=$(counter u2 rnr_sent)
+	received=$(counter u1 rnr_received)
+	provoke "$1"
+	sent=$(($(counter u2 rnr_sent) - sent))
+	received=$(($(counter u1 rnr_received) - received))
+	[ $sent:$received = 3:3 ] || fail "rnr_sent rose by $sent, rnr_received by $received"
+}
+
 provoke_unheard() { # TEST
 	need_hosts 1500
 	netem_on loss 100%
@@ -73,9 +85,10 @@ provoke_nack() { # TEST
 
 for test in success loc_len_err loc_len_err_ud loc_qp_op_err loc_prot_err rem_op_err rem_op_err_gone wr_flush_err \
 	mw_bind_err rem_access_err_write rem_access_err_bounds rem_access_err_read \
-	rem_access_err_atomic loc_access_err rem_inv_req_err rem_inv_req_err_qp rnr_retry_exc_err; do
+	rem_access_err_atomic loc_access_err rem_inv_req_err rem_inv_req_err_qp; do
 	check "IBV_WC_${test^^}" provoke $test
 done
+check IBV_WC_RNR_RETRY_EXC_ERR provoke_rnr rnr_retry_exc_err
 check IBV_WC_RETRY_EXC_ERR provoke_unheard retry_exc_err
 check "IBV_WC_SUCCESS of a datagram that cannot leave" provoke_small success_ud_lost
 check IBV_WC_REM_ABORT_ERR provoke_slow rem_abort_err
