@@ -14,15 +14,11 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include <libmnl/libmnl.h>
 #include <linux/udmabuf.h>
 #include <rdma/rdma_netlink.h>
 
-#include <infiniband/uetdv.h>
+#include "failslab.h"
 
-#include "pair_test.h"
-
-#define MEM	(1024u * 1024)
 #define LINK	"failed0"
 
 static const char *netdev;
@@ -44,7 +40,7 @@ static struct ibv_mw *mw;
 static struct pair fresh;
 static struct mnl_socket *nl;
 static int dmabuf = -1;
-static void *pages;
+void *pages;
 static unsigned int lost;	/* verbs that failed later, by a completion */
 
 /* ------------------------------------------------------------------ */
@@ -541,20 +537,7 @@ static void a_link(bool ok)
 
 /* ------------------------------------------------------------------ */
 
-/*
- * @before makes what the verb needs, each time, and @after gives that back. @undo
- * gives back what the verb made. @look comes right after the verb, with its outcome.
- */
-static const struct verb {
-	const char *name;
-	bool (*call)(void);
-	void (*undo)(void);
-	void (*before)(void);
-	void (*after)(void);
-	void (*look)(bool ok);
-	int err;		/* that it may give besides */
-	bool slow;		/* not tried again after each fault */
-} verbs[] = {
+static const struct verb verbs[] = {
 	/* libibverbs looks for another way to the device then */
 	{ "open", c_open, u_open, .err = ENOENT },
 	{ "pd", c_pd, u_pd },
@@ -598,7 +581,8 @@ static char *objects(void)
 	size_t len;
 	FILE *rdma;
 
-	rdma = popen("rdma resource show", "r");
+	rdma = popen("rdma resource show;"
+		     "uet -j dev | jq -c '.[] | [.job_count, .skey_count]'", "r");
 	if (!rdma)
 		die("rdma resource show");
 	which ^= 1;
@@ -691,10 +675,23 @@ static void find_device(void)
 		die("no device %s", dev_a);
 }
 
+static const struct verb *verb_find(const char *name)
+{
+	const struct verb *v;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	for (v = job_verbs; v->name; v++)
+		if (!strcmp(v->name, name))
+			return v;
+	die("no verb %s", name);
+}
+
 static void with_devices(char **names)
 {
 	struct pair p;
-	unsigned int i;
 
 	find_device();
 	side_open(&A, dev_a, addr_a, MEM, 256);
@@ -705,12 +702,7 @@ static void with_devices(char **names)
 		die("%u bytes", MEM);
 	pair_open(&A, &B, &p, &conn);
 	for (; *names; names++) {
-		for (i = 0; i < ARRAY_SIZE(verbs); i++)
-			if (!strcmp(verbs[i].name, *names))
-				break;
-		if (i == ARRAY_SIZE(verbs))
-			die("no verb %s", *names);
-		fail_each(&verbs[i]);
+		fail_each(verb_find(*names));
 		if (!post_pair(&p))
 			die("post");
 		delivered();

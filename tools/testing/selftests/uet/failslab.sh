@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # Every allocation of every verb that makes something fails once (failslab.c), and so
-# does each of "rdma link add". The verb says so, works the next time, nothing is left
+# does each of jobs, of netlink's requests, and of "rdma link add". The verb says so, works the next time, nothing is left
 # over; vm/run looks for leaks after the test.
 #
 # guests: uml-kasan
@@ -16,6 +16,12 @@ every=2 link_dense=20 link_every=997
 verb() { # VERB...
 	need_hosts 1500
 	limit 60 "$failslab" -a u1 -A "$(address 1 4)" -b u2 -B "$(address 2 4)" -n $every -w 60 "$@"
+}
+
+# Netlink is asked where the device is.
+job() { # VERB...
+	need_hosts 1500
+	limit 60 nsenter --net=/run/netns/h1 "$failslab" -a u1 -A "$(address 1 4)" -b u2 -B "$(address 2 4)" -n $every -w 60 "$@"
 }
 
 # A device is registered in thousands of steps, nearly all of them the kernel's own.
@@ -54,6 +60,10 @@ leaks() {
 for name in open pd channel cq cq_ex cq_resize srq srq_resize rc uc ud ru rc_srq \
 	to_init to_rtr to_rts ah mr mr_rereg mr_dmabuf mw1 mw2 mcast send; do
 	check "$name" verb $name
+done
+for name in skey skey_open skey_rekey skey_export skey_import job job_open job_export job_import \
+	peers jkey cq_uet ru_job mr_job mr_part nl_skey nl_rekey nl_job nl_peers; do
+	check "$name" job $name
 done
 check "rdma link add (OBJ-04)" link
 check "nothing leaked" leaks
