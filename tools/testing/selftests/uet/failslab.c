@@ -10,6 +10,9 @@
  *	failslab [-n EVERY] -l NETDEV link	"rdma link add"
  *	-n EVERY	only each EVERYth allocation
  *	-d DENSE	but all of the first DENSE
+ *	-s BYTES	instead: all that is asked for fails, all after so many bytes,
+ *			after twice as many, and so on. What is tried twice fails, too,
+ *			as nodes of xarrays are
  */
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -47,6 +50,11 @@ static unsigned int lost;	/* verbs that failed later, by a completion */
 /* Faults                                                              */
 
 static int fail_nth = -1;
+static int make_it_fail = -1, space = -1, times = -1;
+static unsigned int step;	/* bytes; 0: one fault at a time */
+
+#define MANY	1000000000u
+#define TIMES	"/sys/kernel/debug/failslab/times"
 
 static void switch_on(const char *name, const char *value)
 {
@@ -62,6 +70,47 @@ static void switch_on(const char *name, const char *value)
 	close(fd);
 }
 
+/* Those are to be had while nothing else is. */
+static int control(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		skip("no fault injection in this kernel (%s)", path);
+	return fd;
+}
+
+static void control_set(int fd, unsigned int value)
+{
+	char text[16];
+	int len = snprintf(text, sizeof(text), "%u", value);
+
+	if (write(fd, text, len) != len)
+		die("a control of fault injection");
+}
+
+/* How many more would have failed; such a file can be read once only. */
+static unsigned int times_left(void)
+{
+	FILE *f = fopen(TIMES, "re");
+	unsigned int n;
+
+	if (!f || fscanf(f, "%u", &n) != 1)
+		die(TIMES);
+	fclose(f);
+	return n;
+}
+
+static void shortage_init(void)
+{
+	switch_on("failslab/task-filter", "Y");
+	switch_on("failslab/probability", "100");
+	switch_on("failslab/interval", "1");
+	make_it_fail = control("/proc/thread-self/make-it-fail");
+	space = control("/sys/kernel/debug/failslab/space");
+	times = control(TIMES);
+}
+
 static void faults_init(void)
 {
 	switch_on("failslab/ignore-gfp-wait", "N");
@@ -73,25 +122,34 @@ static void faults_init(void)
 	fail_nth = open("/proc/thread-self/fail-nth", O_RDWR);
 	if (fail_nth < 0)
 		skip("no fail-nth in this kernel");
+	if (step)
+		shortage_init();
 }
 
 /* The @n-th that this thread asks for from now on is not to be had. */
 static void fault_arm(unsigned int n)
 {
-	char text[16];
-	int len = snprintf(text, sizeof(text), "%u", n);
-
-	if (pwrite(fail_nth, text, len, 0) != len)
-		die("fail-nth");
+	if (!step) {
+		control_set(fail_nth, n);
+		return;
+	}
+	control_set(space, (n - 1) * step);
+	control_set(times, MANY);
+	control_set(make_it_fail, 1);
 }
 
 /* Did it come to that? Looking can itself be what fails, and so can ending. */
 static bool fault_happened(void)
 {
 	char text[16] = "";
-	bool left = pread(fail_nth, text, sizeof(text) - 1, 0) < 0 ||
-		    strtoul(text, NULL, 0) > 0;
+	bool left;
 
+	if (step) {
+		control_set(make_it_fail, 0);
+		return times_left() < MANY;
+	}
+	left = pread(fail_nth, text, sizeof(text) - 1, 0) < 0 ||
+	       strtoul(text, NULL, 0) > 0;
 	while (pwrite(fail_nth, "0", 1, 0) != 1)
 		;
 	return !left;
@@ -718,15 +776,18 @@ static void own_option(int opt)
 {
 	if (opt == 'd')
 		dense = strtoul(optarg, NULL, 0);
+	else if (opt == 's')
+		step = strtoul(optarg, NULL, 0);
 	else
 		netdev = optarg;
 }
 
 static const struct pair_more more = {
-	.options = "d:l:",
+	.options = "d:l:s:",
 	.option = own_option,
 	.usage = "  -d DENSE             all of the first DENSE allocations\n"
-		 "  -l NETDEV            for \"link\"\n",
+		 "  -l NETDEV            for \"link\"\n"
+		 "  -s BYTES             all after none, after so many, and so on\n",
 };
 
 int main(int argc, char **argv)

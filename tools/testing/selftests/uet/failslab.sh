@@ -10,8 +10,8 @@
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 failslab=$(program failslab) || exit 1
-every=2 link_dense=20 link_every=997
-[ -z "$long" ] || every=1 link_dense=300 link_every=25
+every=2 link_dense=20 link_every=997 bytes=192
+[ -z "$long" ] || every=1 link_dense=300 link_every=25 bytes=32
 
 verb() { # VERB...
 	need_hosts 1500
@@ -22,6 +22,13 @@ verb() { # VERB...
 job() { # VERB...
 	need_hosts 1500
 	limit 60 nsenter --net=/run/netns/h1 "$failslab" -a u1 -A "$(address 1 4)" -b u2 -B "$(address 2 4)" -n $every -w 60 "$@"
+}
+
+# All that is asked for from some point on fails.
+shortage() { # VERB...
+	need_hosts 1500
+	limit 60 nsenter --net=/run/netns/h1 "$failslab" -a u1 -A "$(address 1 4)" -b u2 -B "$(address 2 4)" \
+		-s $bytes -w 60 "$@"
 }
 
 # A device is registered in thousands of steps, nearly all of them the kernel's own.
@@ -64,6 +71,10 @@ done
 for name in skey skey_open skey_rekey skey_export skey_import job job_open job_export job_import \
 	peers jkey cq_uet ru_job mr_job mr_part nl_skey nl_rekey nl_job nl_peers; do
 	check "$name" job $name
+done
+for name in skey job job_import peers jkey ru_job mr_job mr_part nl_skey nl_job nl_peers \
+	mr mw2 rc srq mcast; do
+	check "$name, no memory from some point on" shortage $name
 done
 check "rdma link add (OBJ-04)" link
 check "nothing leaked" leaks
