@@ -3,7 +3,8 @@
 # Faults that other RDMA drivers had in the field (groups CQE, MEM, ABI, OBJ), each
 # tried on this one; a check is named after the entry (bugs_*.c). Some entries are
 # elsewhere: CQE-11 in apps.sh, ABI-13 in netlink.sh, OBJ-04 in failslab.sh, OBJ-10 in
-# life.sh; the layouts of ABI-09 and ABI-15 are asserted when bugs_abi.c is built.
+# life.sh, MEM-12 and OBJ-12 in kverbs.sh; the layouts of ABI-09 and ABI-15 are asserted
+# when bugs_abi.c is built.
 #
 # guests: uml
 # guests-long: uml uml-kasan qemu-debug
