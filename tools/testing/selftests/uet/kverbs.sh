@@ -53,11 +53,17 @@ both_ways() { # TEST [ROUNDS]
 	test_in_kernel "$1" u1 u1 "${2:-1}"
 }
 
+sent() { # DEVICE MESSAGES
+	[ "$(counter "$1" tx_msgs)" -ge "$2" ]
+}
+
 # Leaves QPs in the kernel that are never idle.
 traffic() { # DEVICE DEVICE
+	local before
 	need_hosts 1500
+	before=$(counter "$1" tx_msgs)
 	ask traffic_start "$1" "$2" 1
-	sleep 0.3
+	busywait $((10 * slow)) sent "$1" $((before + 100))
 	kernel_qps >"$tmp/qps" || fail "no QPs of the module are seen"
 }
 
