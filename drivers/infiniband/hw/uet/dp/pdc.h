@@ -313,9 +313,10 @@ struct uet_flow_key {
  * @probe: after a refusal one packet at a time, until one is let in
  * @paused: nothing new is sent until UET_EV_RESUME
  * @rnr_backoff: doubles the RNR wait
- * @life: ROD target: uet_ep.life of the connection whose requests it carries, 0
- *	before the first one. What comes late belongs to no later connection,
+ * @life: ROD target: uet_ep.life of the first connection whose requests it
+ *	carried, 0: none yet. What comes late belongs to no later connection,
  *	even if that is between the same QPs
+ * @life_key: uet_ep.key of that connection. A peer may use one PDC for several
  * @now: the time, read once for the ACK, burst or late delivery under way
  * @last_rx: when the peer was last heard
  * @timer: fires at the earliest of @deadline
@@ -363,6 +364,7 @@ struct uet_pdc {
 	bool paused;
 	u8 rnr_backoff;
 	u64 life;
+	u64 life_key;
 
 	ktime_t now;
 	ktime_t last_rx;

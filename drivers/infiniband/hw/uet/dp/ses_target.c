@@ -185,9 +185,11 @@ static bool uet_admit_life(struct uet_request *r)
 {
 	struct uet_pdc *pdc = r->pdc;
 
-	if (!pdc->life)
+	if (!pdc->life) {
 		pdc->life = r->ep->life;
-	if (pdc->life == r->ep->life)
+		pdc->life_key = r->ep->key;
+	}
+	if (pdc->life_key != r->ep->key || pdc->life == r->ep->life)
 		return true;
 	uet_refuse(r, UET_RC_DISABLED);
 	return false;
