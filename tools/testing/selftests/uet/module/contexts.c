@@ -101,11 +101,13 @@ static const struct {
 static const struct {
 	const char *name;
 	enum ib_poll_context poll;
+	bool own_handler;
 } kv_polls[] = {
 	{ "softirq", IB_POLL_SOFTIRQ },
 	{ "workqueue", IB_POLL_WORKQUEUE },
 	{ "unbound workqueue", IB_POLL_UNBOUND_WORKQUEUE },
 	{ "direct", IB_POLL_DIRECT },
+	{ "own handler", .own_handler = true },
 };
 
 static int kv_one_number(struct kv_contexts *t,
@@ -124,9 +126,14 @@ static int kv_one_number(struct kv_contexts *t,
 }
 
 static int kv_contexts_up(struct kv_contexts *t, const struct kv_args *args,
-			  enum ib_poll_context poll)
+			  int kind)
 {
-	const struct kv_conf conf = { .poll = poll, .wrs = 16, .sges = 1 };
+	const struct kv_conf conf = {
+		.poll = kv_polls[kind].poll,
+		.own_handler = kv_polls[kind].own_handler,
+		.wrs = 16,
+		.sges = 1,
+	};
 	int i, err;
 
 	spin_lock_init(&t->lock);
@@ -177,8 +184,7 @@ static int kv_numbers(struct kv_contexts *t, u32 rounds)
 
 /*
  * A message that goes to and fro: each completion handler posts the next one.
- * Both hold the lock meanwhile, and so does who begins, so a handler that were
- * called inside of a post would wait for ever.
+ * Both hold the lock meanwhile, and so does who begins.
  */
 struct kv_bounce {
 	struct kv_contexts *t;
@@ -191,6 +197,8 @@ struct kv_bounce {
 	spinlock_t lock;	/* all below, and the posting */
 	u32 left;
 	struct completion done;
+	struct ib_cqe flush;
+	struct completion flushed;
 	int err;
 };
 
@@ -269,6 +277,44 @@ static void kv_bounce_received(struct ib_cq *cq, struct ib_wc *wc)
 	spin_unlock_irqrestore(&e->b->lock, irq);
 }
 
+static void kv_bounce_flushed(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct kv_bounce *b = container_of(wc->wr_cqe, struct kv_bounce, flush);
+
+	spin_lock_bh(&b->lock);
+	complete(&b->flushed);
+	spin_unlock_bh(&b->lock);
+}
+
+/*
+ * A request that completes while it is posted, since the QP is in error. It is
+ * posted under a lock that its handler takes, so a device that called that one
+ * from within would wait for ever.
+ */
+static int kv_bounce_flush(struct kv_bounce *b)
+{
+	struct ib_send_wr wr = {
+		.wr_cqe = &b->flush,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	int err;
+
+	b->flush.done = kv_bounce_flushed;
+	init_completion(&b->flushed);
+	spin_lock_bh(&b->lock);
+	err = ib_post_send(b->t->pair.side[0].qp, &wr, NULL);
+	spin_unlock_bh(&b->lock);
+	if (!err && b->t->pair.side[0].cq->poll_ctx == IB_POLL_DIRECT)
+		ib_process_cq_direct(b->t->pair.side[0].cq, -1);
+	if (!err && !wait_for_completion_timeout(&b->flushed, KV_PATIENCE)) {
+		kv_say("a request to a QP in error does not complete\n");
+		kv_pair_down(&b->t->pair);
+		err = -ETIMEDOUT;
+	}
+	return err;
+}
+
 static bool kv_bounce_wait(struct kv_bounce *b)
 {
 	struct kv_side *side = b->t->pair.side;
@@ -316,7 +362,7 @@ static int kv_bounces(struct kv_contexts *t, u32 rounds)
 	}
 	for (i = 0; i < ARRAY_SIZE(b->end); i++)
 		ib_drain_qp(t->pair.side[i].qp);
-	err = err ?: kv_want("handler", b->err, 0) ?:
+	err = err ?: kv_bounce_flush(b) ?: kv_want("handler", b->err, 0) ?:
 	      kv_want("messages to and fro", *t->data[rounds & 1 ? 0 : 1],
 		      rounds);
 	kfree(b);
@@ -332,7 +378,7 @@ int kv_contexts(const struct kv_args *args)
 		t = kzalloc_obj(*t);
 		if (!t)
 			return -ENOMEM;
-		err = kv_contexts_up(t, args, kv_polls[i].poll) ?:
+		err = kv_contexts_up(t, args, i) ?:
 		      kv_numbers(t, args->rounds) ?:
 		      kv_bounces(t, 10 * args->rounds);
 		kv_contexts_down(t);

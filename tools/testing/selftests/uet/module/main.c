@@ -26,6 +26,7 @@ static const struct {
 	{ "drain_srq", kv_drain_srq },
 	{ "contexts", kv_contexts },
 	{ "traffic_start", kv_traffic_start },
+	{ "traffic_runs", kv_traffic_runs },
 	{ "traffic_ended", kv_traffic_ended },
 };
 

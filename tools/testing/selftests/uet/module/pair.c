@@ -137,6 +137,28 @@ int kv_pair_reconnect(struct kv_pair *p)
 	return err ?: kv_pair_connect(p);
 }
 
+/* As a user does that has no help of ib_core. Context: that of the device. */
+static void kv_cq_handler(struct ib_cq *cq, void *context)
+{
+	struct ib_wc wc;
+
+	do {
+		while (ib_poll_cq(cq, 1, &wc) > 0)
+			wc.wr_cqe->done(cq, &wc);
+	} while (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP |
+				  IB_CQ_REPORT_MISSED_EVENTS) > 0);
+}
+
+static struct ib_cq *kv_cq_create(struct kv_side *s, int cqe)
+{
+	struct ib_cq_init_attr attr = { .cqe = cqe };
+	struct ib_cq *cq = ib_create_cq(s->dev, kv_cq_handler, NULL, s, &attr);
+
+	if (!IS_ERR(cq))
+		ib_req_notify_cq(cq, IB_CQ_NEXT_COMP);
+	return cq;
+}
+
 static int kv_srq_up(struct kv_side *s, const struct kv_conf *conf)
 {
 	struct ib_srq_init_attr init = {
@@ -192,7 +214,12 @@ static int kv_side_up(struct kv_side *s, const struct kv_conf *conf)
 		s->pd = NULL;
 		return err;
 	}
-	s->cq = ib_alloc_cq(s->dev, s, 2 * conf->wrs + 2, 0, conf->poll);
+	s->own_handler = conf->own_handler;
+	if (s->own_handler)
+		s->cq = kv_cq_create(s, 2 * conf->wrs + 2);
+	else
+		s->cq = ib_alloc_cq(s->dev, s, 2 * conf->wrs + 2, 0,
+				    conf->poll);
 	if (IS_ERR(s->cq)) {
 		err = PTR_ERR(s->cq);
 		s->cq = NULL;
@@ -207,7 +234,9 @@ static void kv_side_stop(struct kv_side *s)
 {
 	if (s->qp)
 		ib_destroy_qp(s->qp);
-	if (s->cq)
+	if (s->cq && s->own_handler)
+		ib_destroy_cq(s->cq);
+	else if (s->cq)
 		ib_free_cq(s->cq);
 	s->qp = NULL;
 	s->cq = NULL;

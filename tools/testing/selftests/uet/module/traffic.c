@@ -7,9 +7,9 @@
 
 #include "uet_test.h"
 
-#define KV_PAIRS	4
+#define KV_PAIRS_MAX	4
 #define KV_SLOTS	16
-#define KV_PAGES	16
+#define KV_PAGES	8
 #define KV_SEND_LEN	3000
 #define KV_BYTES	(KV_PAGES * PAGE_SIZE)
 
@@ -45,6 +45,8 @@ struct kv_traffic {
 /* What there is now, and how the last one ended. kv_mutex held. */
 static struct kv_traffic *kv_running;
 static bool kv_ended;
+/* How requests failed that were not flushed: 1 << enum ib_wc_status. */
+static atomic_t kv_errors;
 static u64 kv_ended_good, kv_ended_under_way, kv_ended_lost, kv_ended_refused;
 
 static int kv_slot_recv(struct kv_slot *slot)
@@ -125,6 +127,8 @@ static void kv_slot_done(struct ib_cq *cq, struct ib_wc *wc)
 	spin_unlock_irqrestore(&e->lock, irq);
 	if (good)
 		kv_slot_post(slot);
+	else if (wc->status != IB_WC_WR_FLUSH_ERR)
+		atomic_or(BIT(wc->status), &kv_errors);
 }
 
 static int kv_end_up(struct kv_end *e)
@@ -230,7 +234,7 @@ static void kv_all_down(struct kv_traffic *all)
 	kv_ended_under_way = 0;
 	kv_ended_lost = 0;
 	kv_ended_refused = 0;
-	for (i = 0; i < KV_PAIRS; i++)
+	for (i = 0; i < KV_PAIRS_MAX; i++)
 		kv_traffic_down(&all[i]);
 	kvfree(all);
 	kv_ended = true;
@@ -250,7 +254,7 @@ void kv_traffic_stop(const struct ib_device *dev)
 	kv_running = NULL;
 }
 
-/* From here on requests are posted by completion handlers. */
+/* As many pairs as @args has rounds; completion handlers post from now on. */
 int kv_traffic_start(const struct kv_args *args)
 {
 	static const enum ib_poll_context polls[] = {
@@ -261,10 +265,11 @@ int kv_traffic_start(const struct kv_args *args)
 
 	if (kv_running)
 		return -EBUSY;
-	all = kvcalloc(KV_PAIRS, sizeof(*all), GFP_KERNEL);
+	atomic_set(&kv_errors, 0);
+	all = kvcalloc(KV_PAIRS_MAX, sizeof(*all), GFP_KERNEL);
 	if (!all)
 		return -ENOMEM;
-	for (i = 0; !err && i < KV_PAIRS; i++)
+	for (i = 0; !err && i < min(args->rounds, KV_PAIRS_MAX); i++)
 		err = kv_traffic_up(&all[i], args, polls[i % 2]);
 	if (err) {
 		kv_all_down(all);
@@ -273,6 +278,26 @@ int kv_traffic_start(const struct kv_args *args)
 	kv_running = all;
 	kv_ended = false;
 	return 0;
+}
+
+static void kv_say_errors(void)
+{
+	unsigned long errors = atomic_read(&kv_errors);
+	int status;
+
+	for_each_set_bit(status, &errors, BITS_PER_LONG)
+		kv_say("%s\n", ib_wc_status_msg(status));
+}
+
+/* Is it still as it was when it began? */
+int kv_traffic_runs(const struct kv_args *args)
+{
+	if (!kv_running) {
+		kv_say("there is no traffic\n");
+		return -ENODEV;
+	}
+	kv_say_errors();
+	return atomic_read(&kv_errors) ? -EIO : 0;
 }
 
 /* Has it ended as it should, with work under way? */
@@ -284,6 +309,8 @@ int kv_traffic_ended(const struct kv_args *args)
 	}
 	kv_say("%llu requests succeeded, %llu were under way\n", kv_ended_good,
 	       kv_ended_under_way);
+	/* Of a peer that ended first. */
+	kv_say_errors();
 	return !kv_ended_good || !kv_ended_under_way ? -EIO :
 	       kv_want("requests lost", kv_ended_lost, 0) ?:
 	       kv_want("requests refused", kv_ended_refused, 0);

@@ -32,6 +32,7 @@ struct kv_conf {
 	u32 sges;
 	u32 inline_data;
 	bool srq;
+	bool own_handler;	/* a CQ without ib_alloc_cq() */
 };
 
 /**
@@ -40,6 +41,7 @@ struct kv_conf {
  * @peer: the other end
  * @pd: protection domain
  * @cq: of both queues
+ * @own_handler: the CQ is one of ib_create_cq()
  * @srq: shared receive queue, or NULL
  * @qp: RC QP
  * @send: send request of kv_post()
@@ -50,6 +52,7 @@ struct kv_side {
 	struct kv_side *peer;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
+	bool own_handler;
 	struct ib_srq *srq;
 	struct ib_qp *qp;
 	struct kv_op send;
@@ -126,6 +129,7 @@ int kv_drain(const struct kv_args *args);
 int kv_drain_srq(const struct kv_args *args);
 int kv_contexts(const struct kv_args *args);
 int kv_traffic_start(const struct kv_args *args);
+int kv_traffic_runs(const struct kv_args *args);
 int kv_traffic_ended(const struct kv_args *args);
 void kv_traffic_stop(const struct ib_device *dev);
 
