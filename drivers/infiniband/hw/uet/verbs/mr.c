@@ -394,9 +394,9 @@ void uet_mr_end(struct uet_dev *dev, struct uet_mr *mr)
 	if (mr->mkey.scope)
 		uet_rkey_del(dev, &mr->mkey);
 	uet_mkey_retract(dev, &mr->mkey, mr->ib.lkey);
-	spin_lock_bh(&mr->mkey.lock);
+	spin_lock_irq(&mr->mkey.lock);
 	mr->mkey.key = 0;
-	spin_unlock_bh(&mr->mkey.lock);
+	spin_unlock_irq(&mr->mkey.lock);
 	if (mr->mkey.map)
 		uet_map_kill(dev, mr->mkey.map);
 	uet_frwr_free(mr);

@@ -215,7 +215,10 @@ static inline void uet_queue_unlock(spinlock_t *lock, bool user,
 		spin_unlock_irqrestore(lock, irq);
 }
 
-/* The same for what queues of both kinds use: BHs go off, or interrupts are. */
+/*
+ * The same for what queues of both kinds use: it is taken inside of locks that
+ * an interrupt may want, since the kernel may post from one.
+ */
 static inline bool uet_any_lock(spinlock_t *lock)
 	__acquires(lock)
 {
@@ -224,7 +227,7 @@ static inline bool uet_any_lock(spinlock_t *lock)
 	if (irqs_off)
 		spin_lock(lock);
 	else
-		spin_lock_bh(lock);
+		spin_lock_irq(lock);
 	return irqs_off;
 }
 
@@ -234,7 +237,7 @@ static inline void uet_any_unlock(spinlock_t *lock, bool irqs_off)
 	if (irqs_off)
 		spin_unlock(lock);
 	else
-		spin_unlock_bh(lock);
+		spin_unlock_irq(lock);
 }
 
 /* The two kinds of queues do not share a lock class. */

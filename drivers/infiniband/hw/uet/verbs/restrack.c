@@ -159,14 +159,14 @@ int uet_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ib)
 
 	if (!nest)
 		return -EMSGSIZE;
-	spin_lock_bh(&mr->mkey.lock);
+	spin_lock_irq(&mr->mkey.lock);
 	valid = mr->mkey.key;
 	access = mr->mkey.access;
 	if (mr->mkey.map) {
 		blocks = mr->mkey.map->mem.nr_bvec;
 		block = BIT(mr->mkey.map->mem.shift);
 	}
-	spin_unlock_bh(&mr->mkey.lock);
+	spin_unlock_irq(&mr->mkey.lock);
 	if (rdma_nl_put_driver_string(msg, "kind", uet_mr_kind(mr)) ||
 	    uet_fill_mr_scope(msg, mr) ||
 	    rdma_nl_put_driver_u32(msg, "valid", valid) ||
