@@ -175,7 +175,7 @@ static void moved(const char *what, const char *moves)
 				(long long)(value[i] - counters[i].last));
 	errno = 0;
 	if (c)
-		die("%s: %u packets should move %s, and %s moved wrongly", what,
+		die("%s: %u packets should move %s, but look at %s", what,
 		    packets, *moves ? moves : "nothing", c->name);
 	for (i = 0; i < nr_counters; i++)
 		counters[i].last = value[i];

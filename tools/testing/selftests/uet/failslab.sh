@@ -10,7 +10,7 @@
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 
 failslab=$(program failslab) || exit 1
-every=2 link_dense=20 link_every=997 bytes=192
+every=2 link_dense=20 link_every=997 bytes=400
 [ -z "$long" ] || every=1 link_dense=300 link_every=25 bytes=32
 
 verb() { # VERB...
@@ -68,14 +68,13 @@ for name in open pd channel cq cq_ex cq_resize srq srq_resize rc uc ud ru rc_srq
 	to_init to_rtr to_rts ah mr mr_rereg mr_dmabuf mw1 mw2 mcast send; do
 	check "$name" verb $name
 done
-for name in skey skey_open skey_rekey skey_export skey_import job job_open job_export job_import \
-	peers jkey cq_uet ru_job mr_job mr_part nl_skey nl_rekey nl_job nl_peers; do
-	check "$name" job $name
-done
-for name in skey job job_import peers jkey ru_job mr_job mr_part nl_skey nl_job nl_peers \
-	mr mw2 rc srq mcast; do
-	check "$name, no memory from some point on" shortage $name
-done
+check "security keys" job skey skey_open skey_rekey skey_export skey_import
+check "jobs" job job job_open job_export job_import peers jkey
+check "for jobs" job cq_uet ru_job mr_job mr_part
+check "netlink" job nl_skey nl_rekey nl_job nl_peers
+check "no memory from some point on: jobs" shortage skey job job_import peers jkey ru_job mr_job mr_part
+check "no memory from some point on: netlink" shortage nl_skey nl_job nl_peers
+check "no memory from some point on: verbs" shortage mr mw2 rc srq mcast
 check "rdma link add (OBJ-04)" link
 check "nothing leaked" leaks
 run_checks
