@@ -80,6 +80,15 @@ tables() {
 	[ "$(wc -l <"$out/table.tsv")" -gt 1 ]
 }
 
+every_reason() {
+	local bad
+	bad=$(awk -F '\t' '$3 == "skip" && $4 !~ /[a-z]/ { print $1 ": " $2 }' "$out"/*.tsv)
+	[ -z "$bad" ] || { echo "no reason:"; echo "$bad"; return 1; }
+	# that it has no such CQs says a driver that has
+	bad=$(awk -F '\t' '$1 == "tag_matching" && $3 == "skip" && /Extended CQ/ { print $2 ": " $4 }' "$out/uet.tsv")
+	[ -z "$bad" ] || { echo "$bad"; return 1; }
+}
+
 none_fails() {
 	local bad
 	bad=$(awk -F '\t' '$3 == "fail" || $3 == "error" { print $1 ": " $2 ": " $4 }' "$out/uet.tsv")
@@ -102,6 +111,7 @@ for driver in $drivers; do
 	check "the tests run on $driver" run_driver "$driver" $number
 done
 check "build/pyverbs/table.tsv" tables
+check "each skip has its reason" every_reason
 check "no test fails on uet" none_fails
 [[ $drivers != *uet*rxe* ]] || check "none that rxe passes is skipped on uet" none_skipped
 run_checks
