@@ -8,7 +8,7 @@
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-must="uet_wire_kunit uet_window_kunit uet_burst_kunit uet_eptab_kunit"
+must="uet_wire_kunit uet_window_kunit uet_burst_kunit uet_eptab_kunit uet_verbs_kunit"
 
 # Results as "ok SUITE.CASE" or "not ok ...", and what a failed case said.
 #	results SUITE-FILE

@@ -8,7 +8,6 @@
 #include <linux/if_vlan.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
-#include <linux/random.h>
 #include <net/addrconf.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
@@ -145,14 +144,12 @@ static void uet_dev_init(struct uet_dev *dev, struct net_device *ndev)
 {
 	struct ib_device *ib = &dev->ib;
 
-	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
-	xa_init_flags(&dev->mkeys, XA_FLAGS_ALLOC1);
+	uet_qpn_init(dev);
+	uet_mkey_dev_init(dev);
 	spin_lock_init(&dev->mw_lock);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	/* All arrays set up in one file have one class, and only this one irqs. */
 	lockdep_set_class(&dev->ahs.xa_lock, &uet_ahs_class);
-	dev->qp_next = get_random_u32_inclusive(UET_QPN_MIN, UET_QPN_MAX);
-	dev->mkey_next = get_random_u32_inclusive(1, UET_KEY_INDEX_MAX);
 	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
 	mutex_init(&dev->counter_mutex);

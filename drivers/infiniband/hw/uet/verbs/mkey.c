@@ -10,6 +10,7 @@
  * requests in flight then find it dead and fail. Nothing waits for the
  * network.
  */
+#include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -86,6 +87,17 @@ static bool uet_key_is_window(const struct uet_mkey *mkey)
 }
 
 /**
+ * uet_mkey_dev_init - keys of a device: there is none, and nobody knows the first
+ * @dev: device
+ */
+void uet_mkey_dev_init(struct uet_dev *dev)
+{
+	xa_init_flags(&dev->mkeys, XA_FLAGS_ALLOC1);
+	dev->mkey_next = get_random_u32_inclusive(1, UET_KEY_INDEX_MAX);
+}
+EXPORT_SYMBOL_GPL(uet_mkey_dev_init);
+
+/**
  * uet_mkey_publish - give something a place among the keys
  * @dev: device
  * @mkey: with no key yet: not found by look-ups before it has one
@@ -114,6 +126,7 @@ int uet_mkey_publish(struct uet_dev *dev, struct uet_mkey *mkey, u32 *key)
 	*key = index << 8 | get_random_u8();
 	return 0;
 }
+EXPORT_SYMBOL_GPL(uet_mkey_publish);
 
 /**
  * uet_mkey_replace - let something take over a key
@@ -130,6 +143,7 @@ void uet_mkey_replace(struct uet_dev *dev, struct uet_mkey *mkey, u32 key)
 	/* The place exists, so there is nothing to allocate. */
 	xa_store(&dev->mkeys, key >> 8, mkey, GFP_KERNEL);
 }
+EXPORT_SYMBOL_GPL(uet_mkey_replace);
 
 /* The caller frees what is behind it after a grace period. */
 void uet_mkey_retract(struct uet_dev *dev, struct uet_mkey *mkey, u32 key)
@@ -139,12 +153,14 @@ void uet_mkey_retract(struct uet_dev *dev, struct uet_mkey *mkey, u32 key)
 		uet_obj_give(dev, uet_key_is_window(mkey) ? UET_OBJ_MW :
 							    UET_OBJ_MR);
 }
+EXPORT_SYMBOL_GPL(uet_mkey_retract);
 
 /* What has the index of @key, whatever its key is. RCU read side. */
 struct uet_mkey *uet_mkey_find(struct uet_dev *dev, u32 key)
 {
 	return xa_load(&dev->mkeys, key >> 8);
 }
+EXPORT_SYMBOL_GPL(uet_mkey_find);
 
 /*
  * Kernel memory that a peer names: only what the linear map has, so that a

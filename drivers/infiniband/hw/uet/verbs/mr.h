@@ -170,6 +170,7 @@ static inline struct uet_mw *to_umw(struct ib_mw *ib)
 }
 
 /* mkey.c */
+void uet_mkey_dev_init(struct uet_dev *dev);
 int uet_mkey_publish(struct uet_dev *dev, struct uet_mkey *mkey, u32 *key);
 void uet_mkey_replace(struct uet_dev *dev, struct uet_mkey *mkey, u32 key);
 void uet_mkey_retract(struct uet_dev *dev, struct uet_mkey *mkey, u32 key);

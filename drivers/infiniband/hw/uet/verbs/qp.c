@@ -7,7 +7,9 @@
  * follow in process context (event_work). All other states are set under
  * qp->mutex.
  */
+#include <linux/export.h>
 #include <linux/log2.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -342,11 +344,39 @@ static void uet_qp_free_queues(struct uet_qp *qp)
 	uet_rq_free(&qp->rq);
 }
 
+/**
+ * uet_qpn_init - QP numbers of a device: none is taken, and nobody knows the first
+ * @dev: device
+ */
+void uet_qpn_init(struct uet_dev *dev)
+{
+	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
+	dev->qp_next = get_random_u32_inclusive(UET_QPN_MIN, UET_QPN_MAX);
+}
+EXPORT_SYMBOL_GPL(uet_qpn_init);
+
+/**
+ * uet_qpn_alloc - give a QP the next free number, so that one comes back late
+ * @dev: device
+ * @qp: gets the number, and is found by it
+ *
+ * Context: process.
+ * Return: 0, -EBUSY if all are taken, -ENOMEM.
+ */
+int uet_qpn_alloc(struct uet_dev *dev, struct uet_qp *qp)
+{
+	int err = xa_alloc_cyclic(&dev->qps, &qp->ib.qp_num, qp,
+				  XA_LIMIT(UET_QPN_MIN, UET_QPN_MAX),
+				  &dev->qp_next, GFP_KERNEL);
+
+	/* 1: the numbers began anew */
+	return min(err, 0);
+}
+EXPORT_SYMBOL_GPL(uet_qpn_alloc);
+
 static int uet_qp_number(struct uet_qp *qp, const struct uet_create_qp_req *req)
 {
 	struct uet_dev *dev = qp->dev;
-	int err;
-	u32 n;
 
 	if (qp->ib.qp_type == IB_QPT_GSI) {
 		qp->ib.qp_num = UET_GSI_QPN;
@@ -355,13 +385,7 @@ static int uet_qp_number(struct uet_qp *qp, const struct uet_create_qp_req *req)
 	if (qp->addressing == UET_ADDR_ABSOLUTE &&
 	    req->comp_mask & (UET_CREATE_QP_PID | UET_CREATE_QP_RI))
 		return uet_ru_number(qp, req);
-	err = xa_alloc_cyclic(&dev->qps, &n, qp,
-			      XA_LIMIT(UET_QPN_MIN, UET_QPN_MAX),
-			      &dev->qp_next, GFP_KERNEL);
-	if (err < 0)
-		return err;
-	qp->ib.qp_num = n;
-	return 0;
+	return uet_qpn_alloc(dev, qp);
 }
 
 static void uet_qp_init(struct uet_qp *qp, const struct ib_qp_init_attr *init)

@@ -6,6 +6,7 @@
  * not code. When a queue goes, its memory goes; pages that are still
  * mapped stay with the process, old contents and all, until it unmaps them.
  */
+#include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -89,6 +90,7 @@ err:
 	uet_ring_release(rb);
 	return ERR_PTR(err);
 }
+EXPORT_SYMBOL_GPL(uet_ring_create);
 
 /**
  * uet_ring_info - tell user space where a ring is
@@ -124,6 +126,7 @@ void uet_ring_free(struct uet_ringbuf *rb)
 	WRITE_ONCE(rb->hdr->flags, UET_RING_KICK);
 	rdma_user_mmap_entry_remove(&rb->entry);
 }
+EXPORT_SYMBOL_GPL(uet_ring_free);
 
 /**
  * uet_ring_reset - forget what is in a ring

@@ -406,6 +406,8 @@ struct uet_path *uet_path_from_attr(struct uet_dev *dev,
 				    u32 payload_mtu, gfp_t gfp);
 
 /* qp.c */
+void uet_qpn_init(struct uet_dev *dev);
+int uet_qpn_alloc(struct uet_dev *dev, struct uet_qp *qp);
 int uet_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init,
 		  struct ib_udata *udata);
 int uet_destroy_qp(struct ib_qp *ib, struct ib_udata *udata);
