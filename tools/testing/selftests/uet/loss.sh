@@ -47,13 +47,26 @@ datagrams() { # NETEM-ARGUMENTS
 	netem_off
 }
 
-# A program with connection management, which has retries of its own
+server_gone() {
+	! kill -0 "${servers[-1]}" 2>/dev/null
+}
+
+# A program with connection management, which has retries of its own. Only the end
+# has none: rping's client destroys its id right behind the request to disconnect, so
+# that nobody repeats it. If that gets lost, the server, which has answered all, stays.
 connect() { # FAMILY
 	need_single 1500
 	netem_on loss 1%
 	serve 1 cm:7174 rping -s -a "$(address 1 "$1")" -C 50 -S 3000 -V
 	limit 60 ip netns exec h2 rping -c -a "$(address 1 "$1")" -C 50 -S 3000 -V
-	served
+	if busywait $((10 * slow)) server_gone; then
+		served
+	else
+		rdma res show cm_id | grep -F "link u1/1" | grep -F "state CONNECT" ||
+			fail "the server does not end"
+		echo "the request to disconnect got lost"
+		stop_servers
+	fi
 	netem_off
 }
 
