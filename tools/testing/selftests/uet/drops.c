@@ -106,7 +106,7 @@ static void counters_read(__u64 *value)
 
 	value[0] = port_counter(dev_a, counters[0].name);
 	for (i = 1; i < nr_counters; i++)
-		value[i] = port_counter_now(dev_a, counters[i].name);
+		value[i] = port_counter_shown(dev_a, counters[i].name);
 }
 
 /* @moves is "rx_msgs drop_mem=2": what that counter rises by, 1 if it is not said. */

@@ -170,7 +170,7 @@ static inline double kernel_bytes(void)
  * A counter of a device, without another process. The core shows values that are up
  * to 10 ms old, by a clock of 10 ms.
  */
-static inline __u64 port_counter_now(const char *device, const char *name)
+static inline __u64 port_counter_shown(const char *device, const char *name)
 {
 	unsigned long long n;
 	char path[128];
@@ -186,11 +186,11 @@ static inline __u64 port_counter_now(const char *device, const char *name)
 	return n;
 }
 
-/* What it is now */
+/* What it is now: what is shown after a while */
 static inline __u64 port_counter(const char *device, const char *name)
 {
 	pause_ms(25);
-	return port_counter_now(device, name);
+	return port_counter_shown(device, name);
 }
 
 #endif /* UET_TEST_FIGURES_H */

@@ -4,7 +4,6 @@
  * and where the entries of a ring are.
  */
 #include <kunit/test.h>
-#include <linux/random.h>
 
 #include "job.h"
 

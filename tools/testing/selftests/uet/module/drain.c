@@ -21,6 +21,7 @@ struct kv_drain_op {
 
 struct kv_drain_side {
 	struct kv_side *s;
+	bool shared;		/* an SRQ, which is gone at the last check */
 	u8 *buf;
 	u64 dma;
 	struct kv_drain_op op[2 * KV_WRS];
@@ -51,7 +52,7 @@ static void kv_drain_done(struct ib_cq *cq, struct ib_wc *wc)
 	atomic_inc(&op->completed);
 	atomic_inc(op->send ? &d->sent : &d->received);
 	/* See kv_drain_check() for what an SRQ is owed. */
-	if (READ_ONCE(d->drained) && (op->send || !d->s->srq))
+	if (READ_ONCE(d->drained) && (op->send || !d->shared))
 		atomic_inc(&d->late);
 }
 
@@ -106,6 +107,7 @@ static int kv_drain_side_up(struct kv_drain_side *d, struct kv_side *s)
 	int i;
 
 	d->s = s;
+	d->shared = s->srq;
 	for (i = 0; i < ARRAY_SIZE(d->op); i++) {
 		d->op[i].owner = d;
 		d->op[i].cqe.done = kv_drain_done;
@@ -148,7 +150,7 @@ static int kv_drain_check(struct kv_drain_side *d)
 	return kv_want("completions after the drain", atomic_read(&d->late),
 		       0) ?:
 	       kv_want("sends completed", atomic_read(&d->sent), d->sends) ?:
-	       d->s->srq ? 0 :
+	       d->shared ? 0 :
 	       kv_want("receives completed", atomic_read(&d->received),
 		       d->recvs);
 }

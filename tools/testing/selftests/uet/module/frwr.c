@@ -206,7 +206,7 @@ static int kv_frwr_cycle(struct kv_frwr *t, u32 round)
 	return err;
 }
 
-/* More rounds than there are keys of a region: they come again. */
+/* In long runs more rounds than a region has keys: they come again. */
 static int kv_frwr_cycles(struct kv_frwr *t, u32 rounds)
 {
 	u32 i;
